@@ -1,0 +1,152 @@
+//! The tables. All text stands in one blob and is named by its range, so a table is small, has no lifetime, and is
+//! the same whether it was compiled into the binary or read from disk a moment ago.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+
+/// A range of the blob: first byte and the one after the last.
+///
+/// Always 32 bits, because the machine that compiles and the machine that serves need not be of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span(pub u32, pub u32);
+
+impl Span {
+    /// True if the range holds nothing, which stands for "not given" wherever a text is optional.
+    pub fn is_empty(self) -> bool {
+        self.0 == self.1
+    }
+}
+
+/// All servers of one content tree.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    /// SHA-256 of the content tree, 64 hex digits.
+    pub hash: Span,
+    /// Sorted by slug.
+    pub servers: Cow<'static, [Server]>,
+    /// The files below `_partials/`, sorted by name; empty unless some template is rendered at run time.
+    pub partials: Cow<'static, [Partial]>,
+    /// All text: UTF-8, most of it finished JSON.
+    pub blob: Bytes,
+}
+
+/// One MCP server, served at `/mcp/{slug}`.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// The folder's name.
+    pub slug: Span,
+    /// `Implementation` as JSON, with all its members.
+    pub info: Span,
+    /// `Implementation` as JSON with `name`, `title` and `version` only: it rides on every result of 2026-07-28.
+    pub brief_info: Span,
+    /// `instructions` as a JSON string; empty if there are none.
+    pub instructions: Span,
+    /// How long a list may be kept by a client, in milliseconds.
+    pub ttl_ms: u64,
+    /// Entries in one page of a list; 0: all of them.
+    pub page_size: u32,
+    /// Sorted by the bytes of their URIs. Their `item` ranges follow each other in the blob with one comma between,
+    /// so that any page of the list is one slice of it.
+    pub resources: Cow<'static, [Resource]>,
+    /// The resources whose URI is not in RFC 3986 normal form, sorted by that form.
+    pub aliases: Cow<'static, [Alias]>,
+    /// The more literal first, which is the order in which they are tried. Their `item` ranges follow each other as
+    /// those of `resources` do.
+    pub templates: Cow<'static, [Template]>,
+}
+
+/// An entry of `resources/list`.
+#[derive(Clone, Copy, Debug)]
+pub struct Resource {
+    /// The URI, as listed.
+    pub uri: Span,
+    /// The `Resource` object of the list, as JSON.
+    pub item: Span,
+    /// How long a client may keep what it read, in milliseconds.
+    pub ttl_ms: u64,
+    /// Where the contents come from.
+    pub source: Source,
+}
+
+/// Where the contents of a resource come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The finished `contents` array of the result, as JSON.
+    Static(Span),
+    /// A [`crate::source::Definition`] as JSON, resolved at each read.
+    Live(Span),
+}
+
+/// A URI that is not in normal form, and the resource it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct Alias {
+    /// The normal form of the URI.
+    pub normal: Span,
+    /// Index into [`Server::resources`].
+    pub resource: u32,
+}
+
+/// An entry of `resources/templates/list`.
+#[derive(Clone, Copy, Debug)]
+pub struct Template {
+    /// The RFC 6570 template.
+    pub uri_template: Span,
+    /// The `ResourceTemplate` object of the list, as JSON.
+    pub item: Span,
+    /// How long a client may keep what it read, in milliseconds.
+    pub ttl_ms: u64,
+    /// A [`crate::source::Definition`] as JSON.
+    pub definition: Span,
+}
+
+/// A minijinja file that other templates may include.
+#[derive(Clone, Copy, Debug)]
+pub struct Partial {
+    /// Path below `_partials/`, with `/` on every platform.
+    pub name: Span,
+    /// Its text.
+    pub source: Span,
+}
+
+impl Catalog {
+    /// The bytes of a range, sharing the blob's memory.
+    pub fn bytes(&self, span: Span) -> Bytes {
+        self.blob.slice(span.0 as usize..span.1 as usize)
+    }
+
+    /// The text of a range.
+    pub fn text(&self, span: Span) -> &str {
+        std::str::from_utf8(self.raw(span)).unwrap_or_default()
+    }
+
+    /// The server of a slug.
+    pub fn server(&self, slug: &str) -> Option<&Server> {
+        let index = self.servers.binary_search_by(|server| self.raw(server.slug).cmp(slug.as_bytes()));
+        index.ok().map(|index| &self.servers[index])
+    }
+
+    /// The resource of a URI: the one listed with exactly this URI, else the one that is the same by
+    /// [RFC 3986 section 6.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2) (clients that parse URIs lower
+    /// the case of the host and rewrite percent-encoding before they send them back).
+    pub fn resource<'a>(&self, server: &'a Server, uri: &str) -> Option<&'a Resource> {
+        self.listed(server, uri).or_else(|| {
+            let normal = crate::uri::normalize(uri)?;
+            self.listed(server, &normal).or_else(|| self.alias(server, &normal))
+        })
+    }
+
+    fn listed<'a>(&self, server: &'a Server, uri: &str) -> Option<&'a Resource> {
+        let index = server.resources.binary_search_by(|resource| self.raw(resource.uri).cmp(uri.as_bytes()));
+        index.ok().map(|index| &server.resources[index])
+    }
+
+    fn alias<'a>(&self, server: &'a Server, normal: &str) -> Option<&'a Resource> {
+        let index = server.aliases.binary_search_by(|alias| self.raw(alias.normal).cmp(normal.as_bytes())).ok()?;
+        server.resources.get(server.aliases[index].resource as usize)
+    }
+
+    fn raw(&self, span: Span) -> &[u8] {
+        &self.blob[span.0 as usize..span.1 as usize]
+    }
+}

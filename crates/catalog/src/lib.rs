@@ -1,0 +1,21 @@
+//! What the content compiler writes and the server reads: tables of entries, one blob of finished JSON,
+//! and the code that both sides must agree on.
+//!
+//! Nothing in here does IO, nothing is async, and no lookup can fail: it finds an entry or gives `None`.
+//!
+//! - [`Catalog`], [`Server`], [`Resource`], [`Template`]: the tables
+//! - [`protocol`]: MCP's own types, as they appear in lists
+//! - [`source`]: what is left to do at run time for entries that are not finished JSON
+//! - [`result`]: writes the `contents` of a `resources/read` result
+//! - [`template`]: the minijinja environment
+//! - [`uri`], [`uri_template`]: RFC 3986 and RFC 6570
+
+mod catalog;
+pub mod protocol;
+pub mod result;
+pub mod source;
+pub mod template;
+pub mod uri;
+pub mod uri_template;
+
+pub use catalog::{Alias, Catalog, Partial, Resource, Server, Source, Span, Template};
