@@ -67,6 +67,11 @@ impl Diagnostic {
         self
     }
 
+    /// Adds a hint to one that is reported already.
+    pub(crate) fn with_hint(&mut self, hint: &str) {
+        self.hint = Some(hint.to_owned());
+    }
+
     /// The same, its path made one that leads to the file from the current folder.
     pub fn relative_to(mut self, root: &Path) -> Self {
         let path = root.join(&self.path);

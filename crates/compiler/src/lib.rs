@@ -1,5 +1,9 @@
 //! Compiles a content tree into a catalog.
 mod diagnostic;
+mod front_matter;
+mod scope;
+mod tree;
+mod values;
 mod yaml;
 pub use diagnostic::{Diagnostic, Position, Severity};
 

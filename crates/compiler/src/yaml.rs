@@ -10,6 +10,7 @@
 //! - An unknown key of a struct is reported with the nearest known one.
 //! - A struct whose serde name is `short:KEY` may be written as a scalar, which then is the value of KEY.
 //! - A struct whose serde name begins with `open:` leaves unknown keys alone, unless they look like a slip.
+//! - [`OneOrMany`] is a list, or one element of it.
 
 use std::{cell::RefCell, collections::HashMap, fmt};
 
@@ -27,6 +28,8 @@ const MAX_DEPTH: usize = 64;
 const MAX_NODES: usize = 1_000_000;
 /// The serde name by which a [`Field`] asks for its place.
 const FIELD: &str = "$field";
+/// The serde name of [`OneOrMany`].
+const ONE_OR_MANY: &str = "$one or many";
 
 /// A YAML node and its place.
 #[derive(Clone, Debug)]
@@ -78,6 +81,10 @@ impl<T> Field<T> {
         if self.is_absent() { other } else { self }
     }
 }
+
+/// A list, or one element of it without the brackets.
+#[derive(Clone, Debug)]
+pub(crate) struct OneOrMany<T>(pub(crate) Vec<Field<T>>);
 
 /// Parses one YAML document of the file at `path`, whose first line is line `first_line` of that file.
 ///
@@ -197,9 +204,9 @@ impl<'a> Tree<'a> {
                 event => {
                     let node = self.node(event, span, 0)?;
                     if root.is_some() {
-                        return Err(self.fatal(span.start, "a second YAML document").with_hint(
-                            "a file holds one document; write several definitions as one list, or as several files",
-                        ));
+                        let mut fatal = self.fatal(span.start, "a second YAML document");
+                        fatal.with_hint("a file holds one document; write several definitions as one list");
+                        return Err(fatal);
                     }
                     if !node.is_nothing() {
                         root = Some(node);
@@ -329,17 +336,6 @@ impl<'a> Tree<'a> {
 
     fn fatal(&self, start: Marker, message: impl Into<String>) -> Fatal {
         Box::new(Diagnostic::error(self.path, self.position(start), "", message))
-    }
-}
-
-trait WithHint {
-    fn with_hint(self, hint: &str) -> Self;
-}
-
-impl WithHint for Fatal {
-    fn with_hint(mut self, hint: &str) -> Self {
-        self.hint = Some(hint.to_owned());
-        self
     }
 }
 
@@ -571,11 +567,15 @@ impl<'de> de::Deserializer<'de> for Deserializer<'de, '_> {
 
     fn deserialize_tuple_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         _: usize,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.deserialize_seq(visitor)
+        match self.node.value {
+            Value::Sequence(_) => self.deserialize_seq(visitor),
+            _ if name == ONE_OR_MANY => visitor.visit_seq(One(Some(self))),
+            _ => self.deserialize_seq(visitor),
+        }
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -644,6 +644,17 @@ impl<'de> SeqAccess<'de> for Elements<'de, '_> {
 
     fn size_hint(&self) -> Option<usize> {
         Some(self.nodes.len() - self.next)
+    }
+}
+
+/// One element in place of a list.
+struct One<'de, 'p>(Option<Deserializer<'de, 'p>>);
+
+impl<'de> SeqAccess<'de> for One<'de, '_> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        self.0.take().map(|deserializer| seed.deserialize(deserializer)).transpose()
     }
 }
 
@@ -744,6 +755,30 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
         }
 
         deserializer.deserialize_struct(FIELD, &[], FieldVisitor(std::marker::PhantomData))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ListVisitor<T>(std::marker::PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
+            type Value = OneOrMany<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list or one element of it")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<OneOrMany<T>, A::Error> {
+                let mut list = Vec::new();
+                while let Some(element) = elements.next_element()? {
+                    list.push(element);
+                }
+                Ok(OneOrMany(list))
+            }
+        }
+
+        deserializer.deserialize_tuple_struct(ONE_OR_MANY, 0, ListVisitor(std::marker::PhantomData))
     }
 }
 
