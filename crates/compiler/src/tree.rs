@@ -6,6 +6,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsStr,
     fs, io,
+    ops::Bound,
     path::Path,
 };
 
@@ -46,10 +47,13 @@ impl Tree {
         self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
     }
 
-    /// Path below `folder` (which ends in `/`) and bytes of every file in it, sorted by path.
-    pub(crate) fn below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = (&'a str, &'a [u8])> {
-        let files = self.files.range(folder.to_owned()..);
-        files.map_while(move |(path, bytes)| Some((path.strip_prefix(folder)?, bytes.as_slice())))
+    /// Path below `folder` (which ends in `/`, or is empty) and bytes of every file in it, sorted by path.
+    pub(crate) fn below(&self, folder: &str) -> impl Iterator<Item = (&str, &[u8])> {
+        let files = self.files.range::<str, _>((Bound::Included(folder), Bound::Unbounded));
+        let depth = folder.len();
+        files
+            .take_while(move |(path, _)| path.starts_with(folder))
+            .map(move |(path, bytes)| (&path[depth..], bytes.as_slice()))
     }
 
     /// The bytes of a file, which then counts as used.

@@ -17,7 +17,7 @@ use std::{cell::RefCell, collections::HashMap, fmt};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 use serde::{
     Deserialize,
-    de::{self, DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess, Visitor, value},
+    de::{self, DeserializeSeed, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor, value},
 };
 
 use crate::diagnostic::{Diagnostic, Position, nearest};
@@ -385,6 +385,16 @@ impl de::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self { message: message.to_string(), place: None }
     }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        let found = match found {
+            Unexpected::Seq => "a list".to_owned(),
+            Unexpected::Map => "a mapping".to_owned(),
+            Unexpected::Unit => "nothing".to_owned(),
+            other => other.to_string(),
+        };
+        Self::custom(format!("expected {expected}, found {found}"))
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -422,7 +432,10 @@ impl<'de> Deserializer<'de, '_> {
 
     fn integer<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.plain().and_then(|text| text.parse::<i64>().ok()) {
-            Some(integer) => visitor.visit_i64(integer).map_err(|error| self.locate(error)),
+            Some(integer) => visitor.visit_i64(integer).map_err(|_: Error| {
+                let size = if integer < 0 { "a whole number of at least 0" } else { "a smaller whole number" };
+                self.expected(size)
+            }),
             None => Err(self.expected("a whole number")),
         }
     }

@@ -1,0 +1,3 @@
+//! tmp
+mod content;
+fn main() { println!("{:?}", content::CATALOG.servers.len()); }
