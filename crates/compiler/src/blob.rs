@@ -141,6 +141,7 @@ fn aliases(blob: &mut Blob, entries: &[Entry<'_>]) -> Result<Vec<Alias>, Diagnos
     let mut forms: Vec<(String, u32)> = (0..)
         .zip(entries)
         .filter_map(|(index, entry)| Some((uri::normalize(uri_of(entry))?, index)))
+        // Also leaves out the URIs that are their own normal form.
         .filter(|(normal, _)| !listed(normal))
         .collect();
     forms.sort();

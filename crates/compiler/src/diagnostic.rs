@@ -10,7 +10,7 @@ pub struct Diagnostic {
     /// Path of the file inside the tree, with `/` on every platform; [`Diagnostic::relative_to`] makes it one that an
     /// editor can open.
     pub path: String,
-    /// Line and column, both from 1; without them the problem is the file or folder itself.
+    /// Line and column, both from 1; none for a folder.
     #[serde(flatten)]
     pub position: Option<Position>,
     /// Whether it fails the build.
@@ -41,6 +41,11 @@ pub struct Position {
     pub line: usize,
     /// Column.
     pub column: usize,
+}
+
+impl Position {
+    /// The first character of a file, for problems of the file as a whole.
+    pub const START: Self = Self { line: 1, column: 1 };
 }
 
 impl Diagnostic {

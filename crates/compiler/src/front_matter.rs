@@ -30,8 +30,7 @@ pub(crate) fn unclosed(path: &str, text: &str) -> Option<Diagnostic> {
     let markdown = path.ends_with(".md") || path.ends_with(".markdown");
     let opens = text.lines().next().is_some_and(|line| line.trim_end() == "---");
     (markdown && opens && fenced(text).is_none()).then(|| {
-        let position = Position { line: 1, column: 1 };
-        Diagnostic::warning(path, position, "front matter begins here and never ends, so it is served as text")
+        Diagnostic::warning(path, Position::START, "front matter begins here and never ends, so it is served as text")
             .hint("close it with a line `---`, or write `***` for a rule")
     })
 }

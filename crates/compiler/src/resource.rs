@@ -33,9 +33,9 @@ const LONG_TEXT: usize = 100 * 1024;
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
     pub(crate) uri: Uri,
-    /// Where it is defined: the file, and the place of its URI where it has one.
+    /// Where it is defined: the file, and the place of its URI there.
     pub(crate) path: String,
-    pub(crate) position: Option<Position>,
+    pub(crate) position: Position,
     pub(crate) described: Described,
     pub(crate) name: String,
     pub(crate) ttl_ms: u64,
@@ -83,13 +83,13 @@ impl<'a> Lowering<'a, '_> {
             described = Described { name: page.described.name.clone().or(described.name), ..page.described };
         }
         let (uri, position) = match described.uri.take() {
-            Some((uri, mark)) => (uri, Some(mark.position)),
-            None => (derived, None),
+            Some((uri, mark)) => (uri, mark.position),
+            None => (derived, Position::START),
         };
         if let Err(reason) = mcpress_catalog::uri::check(&uri) {
             let message = format!("its URI `{uri}` would not be valid: {reason}");
             let hint = "rename the file, or end `uri_prefix` with a `/` so that the path is no host";
-            self.diagnostics.push(Diagnostic::error(path, None, "", message).hint(hint));
+            self.diagnostics.push(Diagnostic::error(path, Position::START, "", message).hint(hint));
             return;
         }
         self.push_static(Uri::Resource(uri), path, position, described, content);
@@ -98,14 +98,15 @@ impl<'a> Lowering<'a, '_> {
     /// A file that defines entries.
     pub(crate) fn definition_file(&mut self, path: &str, bytes: &'a [u8]) {
         let Some(source) = content::as_text(bytes) else {
-            self.diagnostics.push(Diagnostic::error(path, None, "", "not a UTF-8 text"));
+            self.diagnostics.push(Diagnostic::error(path, Position::START, "", "not a UTF-8 text"));
             return;
         };
         let node = match yaml::parse(path, source, 1) {
             Ok(Some(node)) => node,
             Ok(None) => {
                 let hint = "write a definition, or remove the file";
-                self.diagnostics.push(Diagnostic::error(path, None, "", "the definition file is empty").hint(hint));
+                self.diagnostics
+                    .push(Diagnostic::error(path, Position::START, "", "the definition file is empty").hint(hint));
                 return;
             }
             Err(mut diagnostics) => return self.diagnostics.append(&mut diagnostics),
@@ -222,7 +223,7 @@ impl<'a> Lowering<'a, '_> {
                     false => Payload::Blob(Cow::Owned(text.into_bytes())),
                 };
                 let content = Content { mime_type, payload };
-                self.push_static(Uri::Resource(uri.clone()), path, Some(mark_of_uri.position), described, content);
+                self.push_static(Uri::Resource(uri.clone()), path, mark_of_uri.position, described, content);
             }
             Some(StaticKind::File(file, mark)) => {
                 if !check_uri(uri, mark_of_uri, &mut scope) {
@@ -247,9 +248,7 @@ impl<'a> Lowering<'a, '_> {
                 }
                 let Some(matches) = files::matching(tree, glob, mark, &mut scope) else { return };
                 for file in matches {
-                    let mut encoded = String::new();
-                    encode_path(&mut encoded, page_path(&file.below));
-                    let uri = uri.replace("{path}", &encoded);
+                    let uri = fill_path(uri, &file.below);
                     if !check_uri(&uri, mark_of_uri, &mut self.scope(path, prefix, &[])) {
                         return;
                     }
@@ -295,7 +294,7 @@ impl<'a> Lowering<'a, '_> {
                 }
             }
         }
-        self.push_static(Uri::Resource(uri.to_owned()), path, Some(mark.position), described, content);
+        self.push_static(Uri::Resource(uri.to_owned()), path, mark.position, described, content);
     }
 
     /// What a file holds, with its front matter, and (for text) where its text stands.
@@ -318,7 +317,8 @@ impl<'a> Lowering<'a, '_> {
                 let body = page.as_ref().map_or(front_matter::Part { text, first_line: 1 }, |page| page.body);
                 if content::mixes_line_ends(text) {
                     let message = "the file mixes LF and CRLF line ends";
-                    self.diagnostics.push(Diagnostic::warning(path, None, message).hint("save it with one of them"));
+                    self.diagnostics
+                        .push(Diagnostic::warning(path, Position::START, message).hint("save it with one of them"));
                 }
                 let start = Position { line: body.first_line, column: 1 };
                 let located = Located { path: path.to_owned(), start, text: body.text.to_owned() };
@@ -329,7 +329,7 @@ impl<'a> Lowering<'a, '_> {
                 if let (Some(mime_type), None, true) = (&known, text, textual) {
                     let message =
                         format!("`{mime_type}` is a text type, but the file is not UTF-8, so it is served as blob");
-                    self.diagnostics.push(Diagnostic::warning(path, None, message).hint("save it as UTF-8"));
+                    self.diagnostics.push(Diagnostic::warning(path, Position::START, message).hint("save it as UTF-8"));
                 }
                 let mime_type = known.unwrap_or_else(|| "application/octet-stream".to_owned());
                 Some((Content { mime_type, payload: Payload::Blob(Cow::Borrowed(bytes)) }, page, None))
@@ -429,7 +429,7 @@ impl<'a> Lowering<'a, '_> {
         self.entries.push(Entry {
             uri,
             path: path.to_owned(),
-            position: Some(mark.position),
+            position: mark.position,
             name,
             ttl_ms: described.ttl_ms.unwrap_or(default_ttl),
             described: Described { mime_type: definition.mime_type.clone(), ..described },
@@ -441,7 +441,7 @@ impl<'a> Lowering<'a, '_> {
         &mut self,
         uri: Uri,
         path: &str,
-        position: Option<Position>,
+        position: Position,
         mut described: Described,
         content: Content<'a>,
     ) {
@@ -663,6 +663,19 @@ fn page_path(path: &str) -> &str {
         Some(folder) if page.len() < path.len() => folder,
         _ => page,
     }
+}
+
+/// A URI with `{path}` filled in. `index.md` at the top stands for its folder, as it does for plain files.
+fn fill_path(uri: &str, below: &str) -> String {
+    if below == "index.md" {
+        let folder = uri.replace("/{path}", "");
+        if !folder.contains("{path}") && !folder.ends_with(['/', ':']) {
+            return folder;
+        }
+    }
+    let mut encoded = String::new();
+    encode_path(&mut encoded, page_path(below));
+    uri.replace("{path}", &encoded)
 }
 
 fn guessed(path: &str) -> Option<String> {

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     definition::{ServerDefinition, SiteDefinition, Variables},
     described,
+    diagnostic::{Diagnostic, Position},
     scope::Scope,
     url::FetchDefinition,
     yaml::Field,
@@ -134,8 +135,8 @@ fn uri_prefix(slug: &str, field: &Field<String>, scope: &mut Scope<'_>) -> Strin
         Field::Absent if slug.starts_with(|first: char| first.is_ascii_digit()) => {
             let message = format!("`{slug}` begins with a digit, so it is no URI scheme");
             let hint = "give `uri_prefix`, such as `docs://`";
-            let diagnostic = crate::Diagnostic::error(scope.path, None, "uri_prefix", message).hint(hint);
-            scope.diagnostics.push(diagnostic);
+            scope.diagnostics.push(Diagnostic::error(scope.path, Position::START, "uri_prefix", message).hint(hint));
+            return format!("x-{default}");
         }
         Field::Absent | Field::Bad => {}
     }

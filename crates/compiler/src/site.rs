@@ -13,7 +13,7 @@ use serde_json::Map;
 use crate::{
     content,
     definition::{ServerDefinition, SiteDefinition},
-    diagnostic::{Diagnostic, nearest},
+    diagnostic::{Diagnostic, Position, nearest},
     resource::{Entry, Lowering, Uri},
     scope::{Located, Scope, template_error},
     server::{Server, Site, is_slug},
@@ -57,14 +57,13 @@ fn partials<'a>(tree: &'a Tree, diagnostics: &mut Vec<Diagnostic>) -> (Vec<(&'a 
     for (name, bytes) in tree.below(PARTIALS) {
         let path = format!("{PARTIALS}{name}");
         let Some(text) = content::as_text(bytes) else {
-            diagnostics.push(Diagnostic::error(&path, None, "", "a partial must be a UTF-8 text"));
+            diagnostics.push(Diagnostic::error(&path, Position::START, "", "a partial must be a UTF-8 text"));
             continue;
         };
         match template::environment([(name, text)]) {
             Ok(_) => partials.push((name, text)),
             Err(error) => {
-                let start = crate::Position { line: 1, column: 1 };
-                let located = Located { path: name.to_owned(), start, text: text.to_owned() };
+                let located = Located { path: name.to_owned(), start: Position::START, text: text.to_owned() };
                 diagnostics.push(Diagnostic { path, ..template_error(&error, &located) });
             }
         }
@@ -121,7 +120,6 @@ fn server<'a>(
         diagnostics.push(Diagnostic::error(slug, None, "", format!("no `{SERVER_FILE}` in this folder")).hint(hint));
         return None;
     }
-    let before = diagnostics.len();
     let definition: ServerDefinition = read_file(tree, &path, diagnostics);
     let scope = &mut Scope {
         tree,
@@ -149,9 +147,10 @@ fn server<'a>(
         }
     }
     let entries = unique(lowering.entries, diagnostics);
-    if entries.is_empty() && diagnostics.len() == before {
+    let faulty = diagnostics.iter().any(|diagnostic| diagnostic.path.starts_with(&format!("{slug}/")));
+    if entries.is_empty() && !faulty {
         let hint = format!("put files or definitions below `{slug}/{RESOURCES}`");
-        diagnostics.push(Diagnostic::warning(&path, None, "the server has no resources").hint(hint));
+        diagnostics.push(Diagnostic::warning(&path, Position::START, "the server has no resources").hint(hint));
     }
     Some((server, entries))
 }
@@ -163,21 +162,17 @@ fn unique<'a>(entries: Vec<Entry<'a>>, diagnostics: &mut Vec<Diagnostic>) -> Vec
     for entry in entries {
         if let Some(place) = first.get(&entry.uri) {
             let (Uri::Resource(uri) | Uri::Template(uri)) = &entry.uri;
-            let field = match (&entry.uri, entry.position) {
-                (_, None) => "",
-                (Uri::Resource(_), _) => "uri",
-                (Uri::Template(_), _) => "uri_template",
+            let field = match &entry.uri {
+                _ if entry.position == Position::START => "",
+                Uri::Resource(_) => "uri",
+                Uri::Template(_) => "uri_template",
             };
             let message = format!("`{uri}` is defined twice; first in `{place}`");
             let hint = "a URI belongs to one resource of a server; rename one of them or give it another `uri`";
             diagnostics.push(Diagnostic::error(&entry.path, entry.position, field, message).hint(hint));
             continue;
         }
-        let place = match entry.position {
-            Some(position) => format!("{}:{}", entry.path, position.line),
-            None => entry.path.clone(),
-        };
-        first.insert(entry.uri.clone(), place);
+        first.insert(entry.uri.clone(), format!("{}:{}", entry.path, entry.position.line));
         kept.push(entry);
     }
     kept
@@ -201,7 +196,7 @@ fn unused(tree: &Tree, diagnostics: &mut Vec<Diagnostic>) {
                 _ => "content lies below `resources/`; elsewhere a file is content if a definition names it".into(),
             },
         };
-        diagnostics.push(Diagnostic::warning(path, None, "nothing uses this file").hint(hint));
+        diagnostics.push(Diagnostic::warning(path, Position::START, "nothing uses this file").hint(hint));
     }
 }
 
@@ -209,7 +204,7 @@ fn unused(tree: &Tree, diagnostics: &mut Vec<Diagnostic>) {
 fn read_file<T: for<'de> Deserialize<'de> + Default>(tree: &Tree, path: &str, diagnostics: &mut Vec<Diagnostic>) -> T {
     let Some(bytes) = tree.get(path) else { return T::default() };
     let Some(text) = content::as_text(bytes) else {
-        diagnostics.push(Diagnostic::error(path, None, "", "not a UTF-8 text"));
+        diagnostics.push(Diagnostic::error(path, Position::START, "", "not a UTF-8 text"));
         return T::default();
     };
     match yaml::parse(path, text, 1) {

@@ -13,7 +13,7 @@ use std::{
 use sha2::{Digest, Sha256};
 use walkdir::{DirEntry, WalkDir};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Position};
 
 /// The first line of what Git LFS leaves in the place of a file that was not fetched.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
@@ -151,12 +151,17 @@ fn walk(root: &Path, files: &mut BTreeMap<String, Vec<u8>>, diagnostics: &mut Ve
 fn admit(root: &Path, entry: &DirEntry) -> Result<(), Box<Diagnostic>> {
     let (path, exact) = tree_path(root, entry.path());
     if !exact {
-        return Err(Diagnostic::error(&path, None, "", "the name is not UTF-8").hint("rename it").into());
+        return Err(Diagnostic::error(&path, Position::START, "", "the name is not UTF-8").hint("rename it").into());
     }
     if entry.path_is_symlink() && entry.path().canonicalize().is_ok_and(|target| !target.starts_with(root)) {
-        return Err(Diagnostic::error(&path, None, "", "a symbolic link that leads out of the content tree")
-            .hint("copy what it points to into the tree")
-            .into());
+        return Err(Diagnostic::error(
+            &path,
+            Position::START,
+            "",
+            "a symbolic link that leads out of the content tree",
+        )
+        .hint("copy what it points to into the tree")
+        .into());
     }
     Ok(())
 }
@@ -164,12 +169,13 @@ fn admit(root: &Path, entry: &DirEntry) -> Result<(), Box<Diagnostic>> {
 fn read(root: &Path, entry: &DirEntry) -> Result<(String, Vec<u8>), Box<Diagnostic>> {
     let (path, _) = tree_path(root, entry.path());
     if !entry.file_type().is_file() {
-        return Err(Diagnostic::error(&path, None, "", "neither a file nor a folder").into());
+        return Err(Diagnostic::error(&path, Position::START, "", "neither a file nor a folder").into());
     }
-    let bytes = fs::read(entry.path())
-        .map_err(|error| Diagnostic::error(&path, None, "", format!("cannot be read: {}", reason(&error))))?;
+    let bytes = fs::read(entry.path()).map_err(|error| {
+        Diagnostic::error(&path, Position::START, "", format!("cannot be read: {}", reason(&error)))
+    })?;
     if bytes.starts_with(LFS_POINTER) {
-        return Err(Diagnostic::error(&path, None, "", "a Git LFS pointer stands in the place of the file")
+        return Err(Diagnostic::error(&path, Position::START, "", "a Git LFS pointer stands in the place of the file")
             .hint("fetch the files with `git lfs pull`; in a pipeline, check out with LFS enabled")
             .into());
     }
@@ -183,7 +189,7 @@ fn unwalkable(root: &Path, error: &walkdir::Error) -> Box<Diagnostic> {
         (None, Some(error)) => format!("cannot be read: {}", reason(error)),
         (None, None) => "cannot be read".to_owned(),
     };
-    Diagnostic::error(&path, None, "", message).into()
+    Diagnostic::error(&path, Position::START, "", message).into()
 }
 
 /// The path below the root with `/` between its parts, and whether it is exact (all of it UTF-8).

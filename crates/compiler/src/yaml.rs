@@ -221,7 +221,12 @@ impl<'a> Tree<'a> {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => {
                 let position = self.position(*error.marker());
-                Err(Box::new(Diagnostic::error(self.path, position, "", format!("not YAML: {}", error.info()))))
+                let mut fatal =
+                    Box::new(Diagnostic::error(self.path, position, "", format!("not YAML: {}", error.info())));
+                if error.info().contains("mapping values are not allowed") {
+                    fatal.with_hint("a text with `: ` in it needs quotes");
+                }
+                Err(fatal)
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }
