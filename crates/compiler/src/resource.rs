@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     content::{self, Content, Payload},
-    definition::{PageDefinition, ResourceDefinition, StaticDefinition},
+    definition::{PageDefinition, ResourceDefinition},
     described::{Described, check_uri},
     diagnostic::{Diagnostic, Position},
     files, front_matter, identity,
@@ -152,8 +152,8 @@ impl<'a> Lowering<'a, '_> {
                         self.live(path, (Uri::Template(uri), mark_of_uri), described, &variables, arguments, source);
                     }
                 }
-                Some((Uri::Resource(_), mark_of_uri)) => {
-                    self.static_(path, prefix, &definition, static_, *mark, described, mark_of_uri);
+                Some((Uri::Resource(_), _)) => {
+                    self.static_(path, prefix, &definition, described);
                 }
                 None => {}
             },
@@ -187,17 +187,11 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// A definition with `uri` and `static`.
-    fn static_(
-        &mut self,
-        path: &str,
-        prefix: &str,
-        definition: &ResourceDefinition,
-        static_: &StaticDefinition,
-        mark: Mark,
-        described: Described,
-        mark_of_uri: Mark,
-    ) {
-        let Some(uri) = definition.uri.value() else { return };
+    fn static_(&mut self, path: &str, prefix: &str, definition: &ResourceDefinition, described: Described) {
+        let (Some((uri, mark_of_uri)), Some((static_, mark))) = (definition.uri.given(), definition.static_.given())
+        else {
+            return;
+        };
         let tree = self.tree;
         let render = static_.render.value().copied().unwrap_or(false);
         let mut scope = self.scope(path, prefix, &[]);

@@ -1,5 +1,7 @@
 //! Trees that git cannot hold, and what must not depend on where and when a tree is compiled.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::{
     ffi::OsStr,
     fs,

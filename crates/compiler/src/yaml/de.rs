@@ -420,11 +420,11 @@ impl<'de> MapAccess<'de> for Marked<'de, '_> {
             let numbers = [position.line, position.column, content.line, content.column];
             return seed.deserialize(value::SeqDeserializer::new(numbers.into_iter()));
         }
-        seed.deserialize(self.parent).or_else(|error| {
+        seed.deserialize(self.parent).map_err(|error| {
             let error = self.parent.locate(error);
             let message = error.message.clone();
             self.parent.report(error);
-            Err(de::Error::custom(message))
+            de::Error::custom(message)
         })
     }
 }
