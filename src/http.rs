@@ -19,10 +19,10 @@ use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
     body::{Body as _, Incoming},
     header::{self, HeaderName, HeaderValue},
-    http::request::Parts,
+    http::{request::Parts, uri::Authority},
 };
 use tokio::{sync::watch, time};
-use tracing::{Instrument, debug, debug_span, field::Empty};
+use tracing::{Instrument, debug, debug_span, field::Empty, info};
 
 use crate::{
     access::Access,
@@ -75,7 +75,7 @@ async fn route(app: &App, head: &Parts, body: Incoming, closing: watch::Receiver
     if matches!(path, "/healthz" | "/readyz") {
         return page(head, "text/plain", "ok\n");
     }
-    if let Err(refusal) = check_access(&app.access, head) {
+    if let Some(refusal) = refuse(&app.access, head) {
         return refusal;
     }
     match path {
@@ -90,25 +90,28 @@ async fn route(app: &App, head: &Parts, body: Incoming, closing: watch::Receiver
     }
 }
 
-fn check_access(access: &Access, head: &Parts) -> Result<(), Response<Body>> {
-    let mut named = head.headers.get_all(header::HOST).iter();
-    let (host, authority) = (named.next(), head.uri.authority());
-    if named.next().is_some() || (host.is_none() && authority.is_none()) {
-        return Err(reject(StatusCode::BAD_REQUEST, "a request needs one `Host`"));
+/// The answer to who may not ask, or not from there.
+fn refuse(access: &Access, head: &Parts) -> Option<Response<Body>> {
+    let mut hosts = head.headers.get_all(header::HOST).iter();
+    let (host, authority) = (hosts.next(), head.uri.authority());
+    if hosts.next().is_some() || (host.is_none() && authority.is_none()) {
+        return Some(reject(StatusCode::BAD_REQUEST, "a request needs one `Host`"));
     }
-    let allowed = |host: &str| access.allows_host(host);
-    let host_is_allowed = host.is_none_or(|host| host.to_str().is_ok_and(allowed));
-    if !host_is_allowed || !authority.is_none_or(|authority| allowed(authority.as_str())) {
-        tracing::info!(?host, "refused a host; see --allowed-hosts");
-        return Err(reject(StatusCode::FORBIDDEN, "this `Host` is not allowed"));
+    let host = host.map(HeaderValue::to_str).transpose().unwrap_or(Some(""));
+    // HTTP/2 has `:authority` in place of `Host`; where both are there, both count.
+    for name in host.into_iter().chain(authority.map(Authority::as_str)) {
+        if !access.allows_host(name) {
+            info!(host = name, "refused a host; --allowed-hosts sets which are allowed");
+            return Some(reject(StatusCode::FORBIDDEN, "this `Host` is not allowed"));
+        }
     }
     for origin in head.headers.get_all(header::ORIGIN) {
         if !origin.to_str().is_ok_and(|origin| access.allows_origin(origin)) {
-            tracing::info!(?origin, "refused an origin; see --allowed-origins");
-            return Err(reject(StatusCode::FORBIDDEN, "this `Origin` is not allowed"));
+            info!(?origin, "refused an origin; --allowed-origins sets which are allowed");
+            return Some(reject(StatusCode::FORBIDDEN, "this `Origin` is not allowed"));
         }
     }
-    Ok(())
+    None
 }
 
 async fn endpoint(

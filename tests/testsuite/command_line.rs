@@ -1,0 +1,251 @@
+//! The program itself: what it prints where, and how it ends.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read},
+    process::{Child, Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+use crate::support::fixture;
+
+fn mcpress(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcpress"));
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MCPRESS_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    mcpress(arguments).output().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+/// A running server and the addresses that it printed.
+struct Running(Child, Vec<String>);
+
+impl Running {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = mcpress(arguments).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+        let site = fixture("site");
+        let servers =
+            fs::read_dir(site).unwrap().filter(|entry| entry.as_ref().unwrap().path().join("server.yaml").exists());
+        let addresses = servers.map(|_| lines.next().unwrap().unwrap()).collect();
+        Self(child, addresses)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn the_version_names_the_content() {
+    let output = run(&["--version"]);
+    let text = stdout(&output);
+    let hash = text.strip_prefix(concat!("mcpress ", env!("CARGO_PKG_VERSION"), " (content ")).unwrap();
+    let hash = hash.strip_suffix(")\n").unwrap();
+    assert!(hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()), "{text}");
+    assert!(output.status.success());
+}
+
+#[test]
+fn help_names_every_command_and_flag() {
+    let output = run(&["--help"]);
+    for text in [
+        "serve",
+        "list",
+        "read",
+        "check",
+        "dev",
+        "--listen",
+        "MCPRESS_LISTEN",
+        "--allowed-hosts",
+        "MCPRESS_ALLOWED_HOSTS",
+        "--allowed-origins",
+        "MCPRESS_ALLOWED_ORIGINS",
+        "--log-format",
+        "--log-level",
+        "--drain-delay",
+        "--shutdown-timeout",
+    ] {
+        assert!(stdout(&output).contains(text), "{text}");
+    }
+}
+
+#[test]
+fn what_list_prints_can_be_read() {
+    let listed = run(&["list", "--json"]);
+    let servers: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let plain = run(&["list"]);
+    let mut count = 0;
+    for server in servers.as_array().unwrap() {
+        let slug = server["slug"].as_str().unwrap();
+        for resource in server["resources"].as_array().unwrap() {
+            let uri = resource["uri"].as_str().unwrap();
+            assert!(stdout(&plain).contains(&format!("  {uri}\n")), "{uri}");
+            if let Some(size) = resource.get("size") {
+                let read = run(&["read", slug, uri]);
+                assert!(read.status.success(), "{}", stderr(&read));
+                assert_eq!(*size, read.stdout.len(), "{uri}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 0);
+}
+
+#[test]
+fn what_does_not_exist_is_an_error_on_stderr() {
+    for (arguments, message) in [
+        (&["read", "docs", "docs://nope"][..], "error: Resource not found: docs://nope\n"),
+        (&["read", "nope", "docs://nope"], "error: there is no server `nope`\n"),
+        (&["list", "nope"], "error: there is no server `nope`\n"),
+    ] {
+        let output = run(arguments);
+        assert_eq!((stdout(&output), stderr(&output), output.status.code()), ("", message, Some(1)));
+    }
+}
+
+#[test]
+fn bad_usage_ends_with_2() {
+    for arguments in [
+        &["--nope"][..],
+        &["read", "docs"],
+        &["--listen", "nowhere"],
+        &["--listen", "127.0.0.1:0", "--allowed-hosts", "https://a.example"],
+        &["--listen", "127.0.0.1:0", "--allowed-origins", "a.example"],
+        &["--max-body", "1 potato"],
+        &["--drain-delay", "5"],
+        &["--max-connections", "0"],
+    ] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+        assert!(stderr(&output).starts_with("error: "), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn listening_to_everybody_needs_allowed_hosts() {
+    let output = run(&["--listen", "0.0.0.0:0"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--allowed-hosts or MCPRESS_ALLOWED_HOSTS"), "{}", stderr(&output));
+    let site = fixture("site");
+    let running =
+        Running::start(&["dev", site.to_str().unwrap(), "--listen", "0.0.0.0:0", "--allowed-hosts", "mcp.example"]);
+    assert_eq!(running.1.len(), 3);
+}
+
+#[test]
+fn check_says_what_is_wrong() {
+    let tree = tempfile::tempdir().unwrap();
+    let check = |arguments: &[&str], deny: bool| {
+        let mut command = mcpress(&["check"]);
+        command.arg(tree.path()).args(arguments);
+        if deny {
+            command.env("MCPRESS_DENY_WARNINGS", "1");
+        }
+        command.output().unwrap()
+    };
+    fs::create_dir_all(tree.path().join("docs")).unwrap();
+    fs::write(tree.path().join("docs/server.yaml"), "").unwrap();
+    let warned = check(&[], false);
+    assert!(warned.status.success());
+    assert!(stderr(&warned).starts_with("warning: "), "{}", stderr(&warned));
+    assert_eq!(check(&[], true).status.code(), Some(1));
+
+    fs::write(tree.path().join("docs/server.yaml"), "titel: Docs\n").unwrap();
+    let failed = check(&[], false);
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(stderr(&failed).contains("server.yaml:1:1: titel: "), "{}", stderr(&failed));
+    let failed = check(&["--format", "json"], false);
+    let diagnostics: Value = serde_json::from_slice(&failed.stdout).unwrap();
+    assert_eq!((failed.status.code(), stderr(&failed)), (Some(1), ""));
+    let diagnostics = diagnostics.as_array().unwrap();
+    assert!(diagnostics.iter().any(|found| found["field"] == "titel" && found["severity"] == "error"));
+
+    fs::write(tree.path().join("docs/server.yaml"), "title: Docs\n").unwrap();
+    fs::create_dir_all(tree.path().join("docs/resources")).unwrap();
+    fs::write(tree.path().join("docs/resources/a.md"), "# A\n").unwrap();
+    let passed = check(&["--format", "json"], true);
+    assert_eq!((stdout(&passed), passed.status.code()), ("[]\n", Some(0)));
+}
+
+#[test]
+fn dev_does_not_serve_a_broken_tree() {
+    let tree = tempfile::tempdir().unwrap();
+    fs::create_dir_all(tree.path().join("docs")).unwrap();
+    fs::write(tree.path().join("docs/server.yaml"), "titel: Docs\n").unwrap();
+    let output = run(&["dev", tree.path().to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+    assert_eq!((stdout(&output), output.status.code()), ("", Some(1)));
+    assert!(stderr(&output).contains("titel"), "{}", stderr(&output));
+}
+
+#[cfg(unix)]
+mod signals {
+    use super::*;
+
+    fn signal(child: &Child, name: &str) {
+        assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+    }
+
+    fn start(arguments: &[&str]) -> Running {
+        let site = fixture("site");
+        Running::start(&[&["dev", site.to_str().unwrap(), "--listen", "127.0.0.1:0"], arguments].concat())
+    }
+
+    #[test]
+    fn a_signal_ends_it_well() {
+        for name in ["-TERM", "-INT"] {
+            let mut running = start(&["--log-format", "json"]);
+            assert!(running.1[1].starts_with("http://127.0.0.1:") && running.1[1].ends_with("/mcp/docs"));
+            assert!(!running.1[1].contains(":0/"));
+            signal(&running.0, name);
+            assert_eq!(running.0.wait().unwrap().code(), Some(0));
+            let mut log = String::new();
+            running.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+            let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+            assert_eq!(last["fields"]["message"], "stopping");
+        }
+    }
+
+    #[test]
+    fn a_second_signal_ends_it_at_once() {
+        let mut running = start(&["--drain-delay", "1h"]);
+        signal(&running.0, "-TERM");
+        let mut log = BufReader::new(running.0.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("stopping") {
+            line.clear();
+            assert_ne!(log.read_line(&mut line).unwrap(), 0);
+        }
+        // It goes on as before while load balancers take note.
+        let address = running.1[1].strip_prefix("http://").unwrap().strip_suffix("/mcp/docs").unwrap();
+        assert!(std::net::TcpStream::connect(address).is_ok());
+        signal(&running.0, "-TERM");
+        assert!(running.0.wait().unwrap().code().is_some());
+    }
+
+    #[test]
+    fn a_reader_that_has_had_enough_is_no_failure() {
+        let script = format!("{} list --json | head -c 1; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_mcpress"));
+        let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+        assert_eq!(stdout(&output), "[0\n");
+        assert_eq!(stderr(&output), "");
+    }
+}

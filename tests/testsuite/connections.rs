@@ -1,0 +1,93 @@
+//! HTTP/2, slow clients, and the cap on connections.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{Request, client::conn::http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    time::timeout,
+};
+
+use crate::support::{PATIENCE, TestServer, app, fixture};
+
+async fn http2(server: &TestServer) -> http2::SendRequest<Full<Bytes>> {
+    let stream = TokioIo::new(server.connect().await);
+    let (sender, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();
+    tokio::spawn(connection);
+    sender
+}
+
+fn read(authority: &str, uri: &str) -> Request<Full<Bytes>> {
+    let message = json!({ "jsonrpc": "2.0", "id": uri, "method": "resources/read", "params": { "uri": uri } });
+    Request::post(format!("http://{authority}/mcp/docs")).body(message.to_string().into()).unwrap()
+}
+
+#[tokio::test]
+async fn http2_with_prior_knowledge_is_served_on_the_same_port() {
+    let server = TestServer::start().await;
+    let mut sender = http2(&server).await;
+    let calls = ["docs://api-overview", "docs://bytes.bin", "docs://nope"]
+        .map(|uri| sender.send_request(read("localhost", uri)));
+    for (call, member) in calls.into_iter().zip(["result", "result", "error"]) {
+        let response = timeout(PATIENCE, call).await.unwrap().unwrap();
+        assert_eq!(response.status(), 200);
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert!(body.get(member).is_some(), "{body}");
+    }
+    let response = timeout(PATIENCE, sender.send_request(read("evil.example", "docs://api-overview"))).await.unwrap();
+    assert_eq!(response.unwrap().status(), 403);
+    let response = sender.send_request(Request::get("http://localhost/mcp/docs").body(Full::default()).unwrap());
+    assert_eq!(timeout(PATIENCE, response).await.unwrap().unwrap().status(), 405);
+}
+
+#[tokio::test]
+async fn who_sends_nothing_or_half_a_request_is_dropped() {
+    let mut app = app(&fixture("site"));
+    app.limits.header_timeout = Duration::from_millis(100);
+    let server = TestServer::with(app).await;
+    for start in ["", "PRI * HTTP/2.0\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "POST /mcp/docs HTTP/1.1\r\nhost: loc"]
+    {
+        let mut stream = server.connect().await;
+        stream.write_all(start.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        let closed = timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
+        assert!(closed.is_ok(), "still open after {start:?}");
+    }
+}
+
+#[tokio::test]
+async fn who_goes_on_slowly_is_dropped() {
+    let mut app = app(&fixture("site"));
+    app.limits.header_timeout = Duration::from_millis(200);
+    let server = TestServer::with(app).await;
+    let mut stream = server.connect().await;
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n").await.unwrap();
+    let dropped = async {
+        // A header line now and then, without an end.
+        while stream.write_all(b"x: y\r\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(PATIENCE, dropped).await.expect("the connection is dropped");
+}
+
+#[tokio::test]
+async fn connections_beyond_the_cap_wait() {
+    let mut app = app(&fixture("site"));
+    app.limits.connections = 1;
+    let server = TestServer::with(app).await;
+    let mut first = server.connect().await;
+    first.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    let mut byte = [0];
+    first.read_exact(&mut byte).await.unwrap();
+    let second = server.send("GET", "/healthz", &[], b"");
+    tokio::pin!(second);
+    assert!(timeout(Duration::from_millis(200), &mut second).await.is_err(), "the second was not to be served yet");
+    drop(first);
+    assert_eq!(timeout(PATIENCE, second).await.unwrap().status, 200);
+}

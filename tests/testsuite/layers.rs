@@ -1,0 +1,109 @@
+//! The import rules of `docs/ARCHITECTURE.md`, read from the sources.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A rule: only these files may hold one of these texts.
+struct Rule {
+    texts: &'static [&'static str],
+    only: &'static [&'static str],
+}
+
+const RULES: &[Rule] = &[
+    // The compiler is for `check` and `dev`.
+    Rule { texts: &["mcpress_compiler"], only: &["build.rs", "src/commands.rs"] },
+    // The library takes a catalog, so that a test serves any tree.
+    Rule { texts: &["mod content", "CATALOG"], only: &["src/main.rs"] },
+    // Messages know nothing of the transport, and the transport nothing of content.
+    Rule { texts: &["hyper", "StatusCode"], only: &["src/http.rs", "src/server.rs", "src/access.rs"] },
+    Rule {
+        texts: &["mcpress_catalog", "Catalog"],
+        only: &["src/mcp/", "src/main.rs", "src/commands.rs", "src/content.rs"],
+    },
+    Rule { texts: &["crate::mcp", "mcp::"], only: &["src/mcp/", "src/http.rs", "src/main.rs", "src/commands.rs"] },
+    Rule { texts: &["minijinja", "regex::"], only: &["src/mcp/"] },
+    Rule { texts: &["TcpListener", "TcpStream"], only: &["src/server.rs", "src/main.rs"] },
+    // One reader of the environment, one place that ends the program, one that speaks to cargo.
+    Rule { texts: &["env = \"", "env::var", "std::env"], only: &["src/config.rs", "build.rs"] },
+    Rule { texts: &["process::exit"], only: &[] },
+    Rule { texts: &["cargo::"], only: &["build.rs"] },
+    Rule { texts: &["#[tokio::main]"], only: &["src/main.rs"] },
+];
+
+/// Modules in order: each may use those after it only.
+const ORDER: &[&str] = &["server", "http", "sse", "mcp", "body", "jsonrpc", "limits", "access"];
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Path from the root of the package, with `/`, and the code without comments.
+fn code() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = vec![root.join("build.rs")];
+    sources(&root.join("src"), &mut paths);
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+        (path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/"), code)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+#[test]
+fn each_text_stands_only_where_it_may() {
+    let code = code();
+    assert!(code.len() > 10);
+    for rule in RULES {
+        for text in rule.texts {
+            for (path, code) in &code {
+                let may = rule.only.iter().any(|only| path == only || (only.ends_with('/') && path.starts_with(only)));
+                assert!(may || !code.contains(text), "{path} must not use `{text}`");
+            }
+            let used =
+                rule.only.is_empty() || code.iter().any(|(_, code)| rule.texts.iter().any(|text| code.contains(text)));
+            assert!(used, "nothing uses `{text}`: the rule is out of date");
+        }
+    }
+}
+
+#[test]
+fn modules_use_only_those_below_them() {
+    for (path, code) in code() {
+        let Some(module) = path.strip_prefix("src/").map(|path| path.split(['/', '.']).next().unwrap()) else {
+            continue;
+        };
+        let Some(index) = ORDER.iter().position(|name| *name == module) else { continue };
+        let imports = code.replace(char::is_whitespace, "");
+        for above in &ORDER[..index] {
+            let used = [format!("crate::{above}::"), format!("crate::{above};"), format!("crate::{{{above}::")];
+            assert!(!used.iter().any(|text| imports.contains(text)), "{path} must not use `{above}`");
+            let group =
+                imports.split("usecrate::{").nth(1).and_then(|rest| rest.split("};").next()).unwrap_or_default();
+            let in_group = group.split(',').any(|item| item.split("::").next() == Some(above));
+            assert!(!in_group, "{path} must not use `{above}`");
+        }
+    }
+}
+
+#[test]
+fn the_catalog_neither_waits_nor_reads() {
+    let mut paths = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/catalog/src"), &mut paths);
+    assert!(!paths.is_empty());
+    for path in paths {
+        let text = fs::read_to_string(&path).unwrap();
+        for word in ["async fn", "std::fs", "std::net", "std::env", "tokio"] {
+            assert!(!text.contains(word), "{} must not use `{word}`", path.display());
+        }
+    }
+}

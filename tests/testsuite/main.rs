@@ -1,0 +1,17 @@
+//! The server over real sockets. One binary, since each would be linked anew; a module for each feature.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod access;
+mod answers;
+mod command_line;
+mod connections;
+mod ids;
+mod layers;
+mod lists;
+mod reads;
+mod rmcp_client;
+mod shutdown;
+mod subscriptions;
+mod support;
+mod transport;

@@ -1,0 +1,101 @@
+//! `subscriptions/listen`.
+
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::{Duration, timeout},
+};
+
+use crate::support::{PATIENCE, Response, TestServer, app, fixture, modern, request};
+
+/// Opens a stream and reads until its first event is there.
+pub(crate) async fn listen(server: &TestServer) -> (TcpStream, String) {
+    let (headers, message) =
+        modern("subscriptions/listen", json!({ "notifications": { "resourcesListChanged": true } }));
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut stream = server.connect().await;
+    stream.write_all(&request("POST", "/mcp/docs", &headers, message.as_bytes())).await.unwrap();
+    let mut read = String::new();
+    while !read.contains("\n\n") {
+        let mut buffer = [0; 4096];
+        let count = timeout(PATIENCE, stream.read(&mut buffer)).await.unwrap().unwrap();
+        assert_ne!(count, 0, "{read}");
+        read.push_str(std::str::from_utf8(&buffer[..count]).unwrap());
+    }
+    (stream, read)
+}
+
+/// The JSON of the events in what was read, whatever the transfer encoding put between them.
+pub(crate) fn events(text: &str) -> Vec<Value> {
+    text.lines()
+        .filter_map(|line| line.strip_prefix("data: "))
+        .map(|data| serde_json::from_str(data).unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_subscription_is_acknowledged_and_ends_with_the_server() {
+    let server = TestServer::start().await;
+    let (mut stream, opened) = listen(&server).await;
+    let response = Response::parse(opened.as_bytes());
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), Some("text/event-stream"));
+    assert_eq!(response.header("cache-control"), Some("no-cache"));
+    assert_eq!(response.header("x-accel-buffering"), Some("no"));
+    let id = json!({ "io.modelcontextprotocol/subscriptionId": 1 });
+    let acknowledged = json!({
+        "jsonrpc": "2.0",
+        "method": "notifications/subscriptions/acknowledged",
+        "params": { "notifications": {}, "_meta": id },
+    });
+    assert_eq!(events(&opened), [acknowledged]);
+
+    let stopped = server.stop();
+    let mut rest = String::new();
+    timeout(PATIENCE, stream.read_to_string(&mut rest)).await.unwrap().unwrap();
+    let events = events(&rest);
+    assert_eq!(events.len(), 1, "{rest}");
+    assert_eq!(events[0]["id"], 1);
+    assert_eq!(events[0]["result"]["resultType"], "complete");
+    assert_eq!(events[0]["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
+    // The chunk of length zero: the stream is whole.
+    assert!(rest.ends_with("0\r\n\r\n"), "{rest}");
+    timeout(PATIENCE, stopped).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn subscriptions_are_bounded_and_freed_when_the_client_goes() {
+    let mut app = app(&fixture("site"));
+    app.site = mcpress::mcp::Site::new(app.site.catalog().clone(), 1).unwrap();
+    let server = TestServer::with(app).await;
+    let (first, _) = listen(&server).await;
+    let refused = server.modern("docs", "subscriptions/listen", json!({})).await;
+    assert_eq!((refused.status, refused.error_code()), (429, -32603));
+    assert_eq!(refused.json()["id"], 1);
+    drop(first);
+    let again = async {
+        let (headers, message) = modern("subscriptions/listen", json!({}));
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        loop {
+            let mut stream = server.connect().await;
+            stream.write_all(&request("POST", "/mcp/docs", &headers, message.as_bytes())).await.unwrap();
+            let mut status = [0; 12];
+            stream.read_exact(&mut status).await.unwrap();
+            match &status {
+                b"HTTP/1.1 200" => return,
+                _ => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        }
+    };
+    timeout(PATIENCE, again).await.expect("the place is free again");
+}
+
+#[tokio::test]
+async fn a_client_that_takes_no_events_cannot_subscribe() {
+    let server = TestServer::start().await;
+    let (headers, message) = modern("subscriptions/listen", json!({}));
+    let mut headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    headers.push(("accept", "application/json"));
+    assert_eq!(server.post("docs", &headers, message.as_bytes()).await.status, 406);
+}
