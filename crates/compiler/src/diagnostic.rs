@@ -10,7 +10,7 @@ pub struct Diagnostic {
     /// Path of the file inside the tree, with `/` on every platform; [`Diagnostic::relative_to`] makes it one that an
     /// editor can open.
     pub path: String,
-    /// Line and column, both from 1; without them the problem is the file or folder itself.
+    /// Line and column, both from 1; none for a folder.
     #[serde(flatten)]
     pub position: Option<Position>,
     /// Whether it fails the build.
@@ -43,6 +43,11 @@ pub struct Position {
     pub column: usize,
 }
 
+impl Position {
+    /// The first character of a file, for problems of the file as a whole.
+    pub const START: Self = Self { line: 1, column: 1 };
+}
+
 impl Diagnostic {
     /// An error at a place in a file.
     pub fn error(path: &str, position: impl Into<Option<Position>>, field: &str, message: impl Into<String>) -> Self {
@@ -65,6 +70,11 @@ impl Diagnostic {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Adds a hint to one that is reported already.
+    pub(crate) fn with_hint(&mut self, hint: &str) {
+        self.hint = Some(hint.to_owned());
     }
 
     /// The same, its path made one that leads to the file from the current folder.

@@ -1,24 +1,62 @@
-//! Compiles a content tree into a catalog.
+//! Compiles a content tree into a [`Catalog`]: load → define → lower → write the blob → emit Rust source.
+//!
+//! - [`compile`] does all but the last step; nothing in here prints or exits.
+//! - [`emit`] writes the table that the binary is built from.
+//! - [`Diagnostic`] is what is wrong with a tree.
+//!
+//! A file goes through `tree` (read), `yaml` (parsed, every value with its place), `definition` (as its author wrote
+//! it), `resource` (checked, an entry) and `blob` (finished JSON).
+
+mod blob;
+mod content;
+mod definition;
+mod described;
 mod diagnostic;
+mod emit;
+mod files;
+mod front_matter;
+mod resource;
+mod scope;
+mod server;
+mod site;
+mod tree;
+mod url;
+mod values;
+mod wp_query;
 mod yaml;
-pub use diagnostic::{Diagnostic, Position, Severity};
 
 use std::path::Path;
 
 use mcpress_catalog::Catalog;
 
+pub use diagnostic::{Diagnostic, Position, Severity};
+pub use emit::emit;
+
 /// A content tree that compiled.
+#[derive(Debug)]
 pub struct Compiled {
     /// What it holds.
     pub catalog: Catalog,
-    /// What its authors should look at.
+    /// What its authors should look at, sorted by path.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// Compiles the content tree at `root`.
 ///
 /// # Errors
-/// All problems of the tree, warnings among them, sorted by path.
+/// All problems of the tree, warnings among them, sorted by path. Their paths lead from the current folder where the
+/// tree lies below it.
 pub fn compile(root: &Path) -> Result<Compiled, Vec<Diagnostic>> {
-    Err(vec![Diagnostic::error(&root.to_string_lossy(), None, "", "not yet")])
+    let mut diagnostics = Vec::new();
+    let tree = tree::Tree::load(root, &mut diagnostics);
+    let lowered = site::lower(&tree, &mut diagnostics);
+    let catalog = blob::write(lowered).map_err(|diagnostic| diagnostics.push(diagnostic));
+    let mut diagnostics: Vec<_> = diagnostics.into_iter().map(|diagnostic| diagnostic.relative_to(root)).collect();
+    diagnostics.sort();
+    diagnostics.dedup();
+    let failed = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    match catalog {
+        Ok(catalog) if !failed => Ok(Compiled { catalog, warnings: diagnostics }),
+        _ => Err(diagnostics),
+    }
 }

@@ -10,13 +10,14 @@
 //! - An unknown key of a struct is reported with the nearest known one.
 //! - A struct whose serde name is `short:KEY` may be written as a scalar, which then is the value of KEY.
 //! - A struct whose serde name begins with `open:` leaves unknown keys alone, unless they look like a slip.
+//! - [`OneOrMany`] is a list, or one element of it.
 
 use std::{cell::RefCell, collections::HashMap, fmt};
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 use serde::{
     Deserialize,
-    de::{self, DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess, Visitor, value},
+    de::{self, DeserializeSeed, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor, value},
 };
 
 use crate::diagnostic::{Diagnostic, Position, nearest};
@@ -27,6 +28,8 @@ const MAX_DEPTH: usize = 64;
 const MAX_NODES: usize = 1_000_000;
 /// The serde name by which a [`Field`] asks for its place.
 const FIELD: &str = "$field";
+/// The serde name of [`OneOrMany`].
+const ONE_OR_MANY: &str = "$one or many";
 
 /// A YAML node and its place.
 #[derive(Clone, Debug)]
@@ -78,6 +81,10 @@ impl<T> Field<T> {
         if self.is_absent() { other } else { self }
     }
 }
+
+/// A list, or one element of it without the brackets.
+#[derive(Clone, Debug)]
+pub(crate) struct OneOrMany<T>(pub(crate) Vec<Field<T>>);
 
 /// Parses one YAML document of the file at `path`, whose first line is line `first_line` of that file.
 ///
@@ -197,9 +204,9 @@ impl<'a> Tree<'a> {
                 event => {
                     let node = self.node(event, span, 0)?;
                     if root.is_some() {
-                        return Err(self.fatal(span.start, "a second YAML document").with_hint(
-                            "a file holds one document; write several definitions as one list, or as several files",
-                        ));
+                        let mut fatal = self.fatal(span.start, "a second YAML document");
+                        fatal.with_hint("a file holds one document; write several definitions as one list");
+                        return Err(fatal);
                     }
                     if !node.is_nothing() {
                         root = Some(node);
@@ -214,7 +221,12 @@ impl<'a> Tree<'a> {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => {
                 let position = self.position(*error.marker());
-                Err(Box::new(Diagnostic::error(self.path, position, "", format!("not YAML: {}", error.info()))))
+                let mut fatal =
+                    Box::new(Diagnostic::error(self.path, position, "", format!("not YAML: {}", error.info())));
+                if error.info().contains("mapping values are not allowed") {
+                    fatal.with_hint("a text with `: ` in it needs quotes");
+                }
+                Err(fatal)
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }
@@ -332,17 +344,6 @@ impl<'a> Tree<'a> {
     }
 }
 
-trait WithHint {
-    fn with_hint(self, hint: &str) -> Self;
-}
-
-impl WithHint for Fatal {
-    fn with_hint(mut self, hint: &str) -> Self {
-        self.hint = Some(hint.to_owned());
-        self
-    }
-}
-
 fn count(node: &Node) -> usize {
     match &node.value {
         Value::Scalar { .. } => 1,
@@ -389,6 +390,16 @@ impl de::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self { message: message.to_string(), place: None }
     }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        let found = match found {
+            Unexpected::Seq => "a list".to_owned(),
+            Unexpected::Map => "a mapping".to_owned(),
+            Unexpected::Unit => "nothing".to_owned(),
+            other => other.to_string(),
+        };
+        Self::custom(format!("expected {expected}, found {found}"))
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -426,7 +437,10 @@ impl<'de> Deserializer<'de, '_> {
 
     fn integer<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.plain().and_then(|text| text.parse::<i64>().ok()) {
-            Some(integer) => visitor.visit_i64(integer).map_err(|error| self.locate(error)),
+            Some(integer) => visitor.visit_i64(integer).map_err(|_: Error| {
+                let size = if integer < 0 { "a whole number of at least 0" } else { "a smaller whole number" };
+                self.expected(size)
+            }),
             None => Err(self.expected("a whole number")),
         }
     }
@@ -571,11 +585,15 @@ impl<'de> de::Deserializer<'de> for Deserializer<'de, '_> {
 
     fn deserialize_tuple_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         _: usize,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.deserialize_seq(visitor)
+        match self.node.value {
+            Value::Sequence(_) => self.deserialize_seq(visitor),
+            _ if name == ONE_OR_MANY => visitor.visit_seq(One(Some(self))),
+            _ => self.deserialize_seq(visitor),
+        }
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -644,6 +662,17 @@ impl<'de> SeqAccess<'de> for Elements<'de, '_> {
 
     fn size_hint(&self) -> Option<usize> {
         Some(self.nodes.len() - self.next)
+    }
+}
+
+/// One element in place of a list.
+struct One<'de, 'p>(Option<Deserializer<'de, 'p>>);
+
+impl<'de> SeqAccess<'de> for One<'de, '_> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        self.0.take().map(|deserializer| seed.deserialize(deserializer)).transpose()
     }
 }
 
@@ -744,6 +773,30 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
         }
 
         deserializer.deserialize_struct(FIELD, &[], FieldVisitor(std::marker::PhantomData))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ListVisitor<T>(std::marker::PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
+            type Value = OneOrMany<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list or one element of it")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<OneOrMany<T>, A::Error> {
+                let mut list = Vec::new();
+                while let Some(element) = elements.next_element()? {
+                    list.push(element);
+                }
+                Ok(OneOrMany(list))
+            }
+        }
+
+        deserializer.deserialize_tuple_struct(ONE_OR_MANY, 0, ListVisitor(std::marker::PhantomData))
     }
 }
 

@@ -1,0 +1,125 @@
+//! What a file holds: text or binary, its media type, its front matter and its first heading.
+
+use std::borrow::Cow;
+
+use mime_guess::mime;
+use pulldown_cmark::{Event, HeadingLevel, Parser, Tag, TagEnd};
+
+/// Bytes of a file or of an inline text, with the media type they are served as.
+#[derive(Clone, Debug)]
+pub(crate) struct Content<'a> {
+    pub(crate) mime_type: String,
+    pub(crate) payload: Payload<'a>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Payload<'a> {
+    Text(Cow<'a, str>),
+    Blob(Cow<'a, [u8]>),
+}
+
+/// The text of a file: UTF-8 without NUL, its byte order mark removed.
+pub(crate) fn as_text(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))?;
+    Some(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// The media type that goes with a file's name.
+pub(crate) fn guess_mime_type(path: &str) -> Option<&'static str> {
+    mime_guess::from_path(path).first_raw()
+}
+
+/// True for media types whose content is served as text.
+pub(crate) fn is_text_type(mime_type: &str) -> bool {
+    let essence = mime_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let (kind, subtype) = essence.split_once('/').unwrap_or_default();
+    let textual = [
+        "json",
+        "yaml",
+        "x-yaml",
+        "toml",
+        "xml",
+        "javascript",
+        "x-javascript",
+        "ecmascript",
+        "sql",
+        "x-sql",
+        "graphql",
+        "x-sh",
+        "x-shellscript",
+        "x-csh",
+        "ld+json",
+        "xml-dtd",
+    ];
+    let suffixes = ["+json", "+xml", "+yaml"];
+    kind == "text"
+        || (kind == "application" && textual.contains(&subtype))
+        || suffixes.iter().any(|suffix| subtype.ends_with(suffix))
+}
+
+/// True if a text has both kinds of line ends.
+pub(crate) fn mixes_line_ends(text: &str) -> bool {
+    let crlf = text.matches("\r\n").count();
+    crlf > 0 && text.matches('\n').count() > crlf
+}
+
+/// The text of the first level-one heading of a Markdown text.
+pub(crate) fn first_heading(markdown: &str) -> Option<String> {
+    let mut heading: Option<String> = None;
+    for event in Parser::new(markdown) {
+        match (&mut heading, event) {
+            (None, Event::Start(Tag::Heading { level: HeadingLevel::H1, .. })) => heading = Some(String::new()),
+            (Some(text), Event::Text(part) | Event::Code(part)) => text.push_str(&part),
+            (Some(text), Event::SoftBreak | Event::HardBreak) => text.push(' '),
+            (Some(text), Event::End(TagEnd::Heading(_))) => {
+                let text = text.trim();
+                if !text.is_empty() {
+                    return Some(text.to_owned());
+                }
+                heading = None;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// True for `text/markdown`, with parameters or without.
+pub(crate) fn is_markdown(mime_type: &str) -> bool {
+    mime_type.parse::<mime::Mime>().is_ok_and(|mime_type| mime_type.essence_str() == "text/markdown")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_text_from_binary() {
+        let text =
+            ["text/x-rust", "application/json", "image/svg+xml", "application/ld+json; profile=x", "application/sql"];
+        assert!(text.iter().all(|mime_type| is_text_type(mime_type)));
+        let binary = ["image/png", "application/octet-stream", "application/pdf", "model/gltf-binary"];
+        assert!(!binary.iter().any(|mime_type| is_text_type(mime_type)));
+        assert_eq!(as_text(b"\xef\xbb\xbfa"), Some("a"));
+        assert_eq!(as_text(b"a\0"), None);
+    }
+
+    #[test]
+    fn finds_the_first_heading() {
+        let cases = [
+            ("# A `b` *c*\n", Some("A b c")),
+            ("Title\n=====\n", Some("Title")),
+            ("```\n# no\n```\n## no\n# yes\n", Some("yes")),
+            ("#\n\n# yes\n", Some("yes")),
+            ("plain", None),
+        ];
+        for (markdown, title) in cases {
+            assert_eq!(first_heading(markdown).as_deref(), title, "{markdown:?}");
+        }
+    }
+
+    #[test]
+    fn sees_mixed_line_ends() {
+        assert!(mixes_line_ends("a\r\nb\n") && !mixes_line_ends("a\r\nb\r\n") && !mixes_line_ends("a\nb"));
+    }
+}

@@ -1,0 +1,96 @@
+//! The kinds of values that definitions are made of: durations, sizes, media types, texts that may stand in a file.
+
+use serde::{Deserialize, Deserializer, de::Error};
+
+use crate::yaml::Field;
+
+/// Milliseconds, written as `250ms`, `10s`, `5m`, `2h` or `1d`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Duration(pub(crate) u64);
+
+/// Bytes, written as `512KiB`, `5MiB`, `1GiB`, or plain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Size(pub(crate) u64);
+
+/// A media type, with parameters or without.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MimeType(pub(crate) String);
+
+/// A point in time in RFC 3339 form, kept as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Timestamp(pub(crate) String);
+
+/// A text, or `{file: path}` for one that stands in a file of the tree.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename = "short:text")]
+pub(crate) struct TextOrFile {
+    pub(crate) text: Field<String>,
+    pub(crate) file: Field<String>,
+}
+
+impl<'de> Deserialize<'de> for Duration {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let units = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+        scaled(&text, &units).map(Self).ok_or_else(|| expected("a duration such as `250ms`, `10s`, `5m`, `2h`", &text))
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("", 1)];
+        scaled(&text, &units).map(Self).ok_or_else(|| expected("a size such as `512KiB`, `5MiB` or bytes", &text))
+    }
+}
+
+impl<'de> Deserialize<'de> for MimeType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match text.parse::<mime::Mime>() {
+            Ok(_) => Ok(Self(text)),
+            Err(_) => Err(expected("a media type such as `text/markdown`", &text)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        // The parser takes more forms than RFC 3339 has: the letters must stand where they do there.
+        let shaped =
+            text.as_bytes().get(10).is_some_and(|byte| matches!(byte, b'T' | b't' | b' ')) && !text.contains('[');
+        match text.parse::<jiff::Timestamp>() {
+            Ok(_) if shaped => Ok(Self(text)),
+            _ => Err(expected("a time in RFC 3339 form such as `2026-07-28T12:00:00Z`", &text)),
+        }
+    }
+}
+
+/// A whole number with one of the units behind it, in the smallest unit; `None` for anything else and for overflow.
+fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let factor = units.iter().find(|(name, _)| *name == unit)?.1;
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+fn expected<E: Error>(expected: &str, found: &str) -> E {
+    E::custom(format!("expected {expected}, found `{found}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_by_unit_and_refuses_the_rest() {
+        let units = [("ms", 1), ("s", 1000), ("", 7)];
+        let cases =
+            [("250ms", Some(250)), ("10s", Some(10_000)), ("2", Some(14)), ("s", None), ("-1s", None), ("1 s", None)];
+        for (text, milliseconds) in cases {
+            assert_eq!(scaled(text, &units), milliseconds, "{text}");
+        }
+        assert_eq!(scaled("18446744073709551615s", &units), None);
+    }
+}

@@ -1,0 +1,5 @@
+//! tmp
+mod content;
+fn main() {
+    println!("{:?}", content::CATALOG.servers.len());
+}
