@@ -34,8 +34,8 @@ def defined(definition: dict, folder: Path) -> dict[str, bytes | None]:
     uri, source = definition["uri"], definition.get("static", {})
     if "files" in source:
         root = folder / re.match(r"[^*?\[{]*/|", source["files"])[0]
-        files = folder.glob(source["files"])
-        contents = {uri.replace("{path}", uri_path(file.relative_to(root))): file for file in files}
+        files = [file.relative_to(root) for file in folder.glob(source["files"]) if file.is_file()]
+        contents = {with_path(uri, file): root / file for file in files if not is_hidden(file)}
     else:
         contents = {uri: folder / source["file"] if "file" in source else source.get("text")}
     rendered = source.get("render") == "true" or not source
@@ -53,6 +53,11 @@ def from_path(prefix: str, path: Path) -> str:
     return prefix + "index" if prefix.endswith("://") else prefix.removesuffix("/")
 
 
+def with_path(uri: str, path: Path) -> str:
+    """The URI of one file of a glob."""
+    return uri.replace("{path}", uri_path(path)) if path.as_posix() != "index.md" else uri.replace("/{path}", "")
+
+
 def uri_path(path: Path) -> str:
     if path.name == "index.md" and path.parent.name:
         path = path.parent
@@ -62,7 +67,7 @@ def uri_path(path: Path) -> str:
 def split_front_matter(path: Path) -> tuple[dict, bytes]:
     """The metadata of a Markdown file, and what is left of it when front matter and byte order mark are gone."""
     content = path.read_bytes()
-    if path.suffix != ".md":
+    if path.suffix not in (".md", ".markdown"):
         return {}, content
     content = content.removeprefix(b"\xef\xbb\xbf")
     found = re.match(rb"---[ \t]*\r?\n(.*?^)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)(?:\r?\n)?", content, re.DOTALL | re.MULTILINE)
@@ -70,8 +75,12 @@ def split_front_matter(path: Path) -> tuple[dict, bytes]:
 
 
 def visible_files(folder: Path) -> list[Path]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return sorted(path for path in files if not any(part[0] in "._" for part in path.relative_to(folder).parts))
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return [path for path in files if not is_hidden(path.relative_to(folder))]
+
+
+def is_hidden(path: Path) -> bool:
+    return any(part[0] in "._" for part in path.parts)
 
 
 def load(path: Path):
