@@ -9,35 +9,38 @@ use mcpress_catalog::{
 
 use crate::{
     content::Payload,
-    diagnostic::Diagnostic,
     resource::{Body, Entry, Uri},
     server,
     site::Lowered,
 };
 
+/// The blob is larger than 4 GiB, which ranges of 32 bits cannot name.
+#[derive(Debug)]
+pub(crate) struct TooLarge;
+
 /// Writes the blob and the tables.
-///
-/// # Errors
-/// The content is too large for ranges of 32 bits.
-pub(crate) fn write(lowered: Lowered<'_>) -> Result<Catalog, Diagnostic> {
+pub(crate) fn write(lowered: Lowered<'_>) -> Result<Catalog, TooLarge> {
     let mut blob = Blob::default();
-    let hash = blob.text(&lowered.hash)?;
+    let hash = blob.text(&lowered.hash);
     let mut servers = Vec::with_capacity(lowered.servers.len());
     let mut rendered_at_run_time = false;
     for (server, entries) in lowered.servers {
         rendered_at_run_time |= entries.iter().any(|entry| matches!(entry.body, Body::Live(_)));
-        servers.push(write_server(&mut blob, &server, entries)?);
+        servers.push(write_server(&mut blob, &server, entries));
     }
     let mut partials = Vec::new();
     if rendered_at_run_time {
         for (name, source) in lowered.partials {
-            partials.push(Partial { name: blob.text(name)?, source: blob.text(source)? });
+            partials.push(Partial { name: blob.text(name), source: blob.text(source) });
         }
+    }
+    if u32::try_from(blob.bytes.len()).is_err() {
+        return Err(TooLarge);
     }
     Ok(Catalog { hash, servers: Cow::Owned(servers), partials: Cow::Owned(partials), blob: Bytes::from(blob.bytes) })
 }
 
-fn write_server(blob: &mut Blob, server: &server::Server, entries: Vec<Entry<'_>>) -> Result<Server, Diagnostic> {
+fn write_server(blob: &mut Blob, server: &server::Server, entries: Vec<Entry<'_>>) -> Server {
     let brief = protocol::Implementation {
         name: &server.name,
         title: server.title.as_deref(),
@@ -60,17 +63,17 @@ fn write_server(blob: &mut Blob, server: &server::Server, entries: Vec<Entry<'_>
         let literal = uri_template::Template::parse(uri_of(entry)).map_or(0, |template| template.literal_len());
         (std::cmp::Reverse(literal), uri_of(entry).to_owned())
     });
-    Ok(Server {
-        slug: blob.text(&server.slug)?,
-        info: blob.bytes(&result::to_json(&info))?,
-        brief_info: blob.bytes(&result::to_json(&brief))?,
-        instructions: blob.bytes(&instructions)?,
+    Server {
+        slug: blob.text(&server.slug),
+        info: blob.bytes(&result::to_json(&info)),
+        brief_info: blob.bytes(&result::to_json(&brief)),
+        instructions: blob.bytes(&instructions),
         ttl_ms: server.ttl_ms,
         page_size: server.page_size,
-        aliases: Cow::Owned(aliases(blob, &resources)?),
-        resources: Cow::Owned(write_resources(blob, &resources)?),
-        templates: Cow::Owned(write_templates(blob, &templates)?),
-    })
+        aliases: Cow::Owned(aliases(blob, &resources)),
+        resources: Cow::Owned(write_resources(blob, &resources)),
+        templates: Cow::Owned(write_templates(blob, &templates)),
+    }
 }
 
 fn uri_of<'a>(entry: &'a Entry<'_>) -> &'a str {
@@ -78,7 +81,7 @@ fn uri_of<'a>(entry: &'a Entry<'_>) -> &'a str {
     uri
 }
 
-fn write_resources(blob: &mut Blob, entries: &[Entry<'_>]) -> Result<Vec<Resource>, Diagnostic> {
+fn write_resources(blob: &mut Blob, entries: &[Entry<'_>]) -> Vec<Resource> {
     let mut items = Vec::with_capacity(entries.len());
     for entry in entries {
         let size = match &entry.body {
@@ -89,7 +92,7 @@ fn write_resources(blob: &mut Blob, entries: &[Entry<'_>]) -> Result<Vec<Resourc
             Body::Live(_) => None,
         };
         let item = protocol::Resource { uri: uri_of(entry), described: described(entry), size };
-        items.push(blob.item(&result::to_json(&item), items.is_empty())?);
+        items.push(blob.item(&result::to_json(&item), items.is_empty()));
     }
     let mut resources = Vec::with_capacity(entries.len());
     for (entry, item) in entries.iter().zip(items) {
@@ -107,36 +110,36 @@ fn write_resources(blob: &mut Blob, entries: &[Entry<'_>]) -> Result<Vec<Resourc
                     },
                     meta: entry.described.meta.as_ref(),
                 };
-                Source::Static(blob.bytes(&result::contents(&contents))?)
+                Source::Static(blob.bytes(&result::contents(&contents)))
             }
-            Body::Live(definition) => Source::Live(blob.bytes(&result::to_json(definition))?),
+            Body::Live(definition) => Source::Live(blob.bytes(&result::to_json(definition))),
         };
         resources.push(Resource { uri, item, ttl_ms: entry.ttl_ms, source });
     }
-    Ok(resources)
+    resources
 }
 
-fn write_templates(blob: &mut Blob, entries: &[Entry<'_>]) -> Result<Vec<Template>, Diagnostic> {
+fn write_templates(blob: &mut Blob, entries: &[Entry<'_>]) -> Vec<Template> {
     let mut items = Vec::with_capacity(entries.len());
     for entry in entries {
         let item = protocol::ResourceTemplate { uri_template: uri_of(entry), described: described(entry) };
-        items.push(blob.item(&result::to_json(&item), items.is_empty())?);
+        items.push(blob.item(&result::to_json(&item), items.is_empty()));
     }
     let mut templates = Vec::with_capacity(entries.len());
     for (entry, item) in entries.iter().zip(items) {
         let Body::Live(definition) = &entry.body else { continue };
         templates.push(Template {
-            uri_template: blob.text(uri_of(entry))?,
+            uri_template: blob.text(uri_of(entry)),
             item,
             ttl_ms: entry.ttl_ms,
-            definition: blob.bytes(&result::to_json(definition))?,
+            definition: blob.bytes(&result::to_json(definition)),
         });
     }
-    Ok(templates)
+    templates
 }
 
 /// The normal forms of those URIs that are not in normal form. `entries` is sorted by URI.
-fn aliases(blob: &mut Blob, entries: &[Entry<'_>]) -> Result<Vec<Alias>, Diagnostic> {
+fn aliases(blob: &mut Blob, entries: &[Entry<'_>]) -> Vec<Alias> {
     let listed = |uri: &str| entries.binary_search_by(|entry| uri_of(entry).cmp(uri)).is_ok();
     let mut forms: Vec<(String, u32)> = (0..)
         .zip(entries)
@@ -146,7 +149,7 @@ fn aliases(blob: &mut Blob, entries: &[Entry<'_>]) -> Result<Vec<Alias>, Diagnos
         .collect();
     forms.sort();
     forms.dedup_by(|later, first| later.0 == first.0);
-    forms.into_iter().map(|(normal, resource)| Ok(Alias { normal: blob.text(&normal)?, resource })).collect()
+    forms.into_iter().map(|(normal, resource)| Alias { normal: blob.text(&normal), resource }).collect()
 }
 
 fn described<'a>(entry: &'a Entry<'_>) -> protocol::Described<'a> {
@@ -168,24 +171,21 @@ struct Blob {
 }
 
 impl Blob {
-    fn bytes(&mut self, bytes: &[u8]) -> Result<Span, Diagnostic> {
-        let start = self.bytes.len();
+    fn bytes(&mut self, bytes: &[u8]) -> Span {
+        // Offsets that do not fit are found once, by the size of the whole.
+        let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(bytes);
-        match (u32::try_from(start), u32::try_from(self.bytes.len())) {
-            (Ok(start), Ok(end)) => Ok(Span(start, end)),
-            _ => Err(Diagnostic::error("", None, "", "the compiled content is larger than 4 GiB")
-                .hint("split it into several programs, or publish large files elsewhere and name their addresses")),
-        }
+        Span(start, self.bytes.len() as u32)
     }
 
-    fn text(&mut self, text: &str) -> Result<Span, Diagnostic> {
+    fn text(&mut self, text: &str) -> Span {
         self.bytes(text.as_bytes())
     }
 
     /// An item of a list: all but the first have a comma before them, which is not part of the range.
-    fn item(&mut self, json: &[u8], first: bool) -> Result<Span, Diagnostic> {
+    fn item(&mut self, json: &[u8], first: bool) -> Span {
         if !first {
-            self.bytes(b",")?;
+            self.bytes(b",");
         }
         self.bytes(json)
     }

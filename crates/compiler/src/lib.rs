@@ -15,10 +15,12 @@ mod diagnostic;
 mod emit;
 mod files;
 mod front_matter;
+mod identity;
 mod resource;
 mod scope;
 mod server;
 mod site;
+mod static_source;
 mod tree;
 mod url;
 mod values;
@@ -50,7 +52,10 @@ pub fn compile(root: &Path) -> Result<Compiled, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let tree = tree::Tree::load(root, &mut diagnostics);
     let lowered = site::lower(&tree, &mut diagnostics);
-    let catalog = blob::write(lowered).map_err(|diagnostic| diagnostics.push(diagnostic));
+    let catalog = blob::write(lowered).map_err(|blob::TooLarge| {
+        let hint = "split it into several programs, or publish large files elsewhere and list their addresses";
+        diagnostics.push(Diagnostic::error("", None, "", "the compiled content is larger than 4 GiB").hint(hint));
+    });
     let mut diagnostics: Vec<_> = diagnostics.into_iter().map(|diagnostic| diagnostic.relative_to(root)).collect();
     diagnostics.sort();
     diagnostics.dedup();

@@ -3,26 +3,23 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use mcpress_catalog::{
-    source::{self, Argument, Definition, Source},
+    source::{Argument, Definition, Source},
     uri::encode_path,
-    uri_template,
 };
 use minijinja::Environment;
-use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use crate::{
     content::{self, Content, Payload},
-    definition::{ArgumentDefinition, Keys, PageDefinition, ResourceDefinition, StaticDefinition},
+    definition::{PageDefinition, ResourceDefinition},
     described::{Described, check_uri},
     diagnostic::{Diagnostic, Position},
-    files, front_matter,
+    files, front_matter, identity,
     scope::{Located, Scope, template_error},
     server::Server,
+    static_source::{self, StaticKind},
     tree::Tree,
-    url,
-    values::TextOrFile,
-    wp_query,
+    url, wp_query,
     yaml::{self, Field, Mark, Node},
 };
 
@@ -135,12 +132,12 @@ impl<'a> Lowering<'a, '_> {
         };
         let mut scope = self.scope(path, prefix, &names);
         let described = Described::of_definition(&definition, &mut scope);
-        let uri = uri(&definition, node.mark, &mut scope);
-        let arguments = arguments(&definition, &mut scope);
+        let uri = identity::uri(&definition, node.mark, &mut scope);
+        let arguments = identity::arguments(&definition, &mut scope);
         match (&definition.static_, &definition.url, &definition.wp_query) {
             (Field::Given(static_, mark), Field::Absent, Field::Absent) => match uri {
                 Some((Uri::Template(uri), mark_of_uri)) => {
-                    let source = static_template(static_, *mark, &mut scope);
+                    let source = static_source::template(static_, *mark, &mut scope);
                     let (Some(template), Some(arguments)) = (source, arguments) else { return };
                     if self.diagnostics.len() == faults {
                         let mut described = described;
@@ -155,8 +152,8 @@ impl<'a> Lowering<'a, '_> {
                         self.live(path, (Uri::Template(uri), mark_of_uri), described, &variables, arguments, source);
                     }
                 }
-                Some((Uri::Resource(_), mark_of_uri)) => {
-                    self.static_(path, prefix, &definition, static_, *mark, described, mark_of_uri);
+                Some((Uri::Resource(_), _)) => {
+                    self.static_(path, prefix, &definition, described);
                 }
                 None => {}
             },
@@ -190,21 +187,15 @@ impl<'a> Lowering<'a, '_> {
     }
 
     /// A definition with `uri` and `static`.
-    fn static_(
-        &mut self,
-        path: &str,
-        prefix: &str,
-        definition: &ResourceDefinition,
-        static_: &StaticDefinition,
-        mark: Mark,
-        described: Described,
-        mark_of_uri: Mark,
-    ) {
-        let Some(uri) = definition.uri.value() else { return };
+    fn static_(&mut self, path: &str, prefix: &str, definition: &ResourceDefinition, described: Described) {
+        let (Some((uri, mark_of_uri)), Some((static_, mark))) = (definition.uri.given(), definition.static_.given())
+        else {
+            return;
+        };
         let tree = self.tree;
         let render = static_.render.value().copied().unwrap_or(false);
         let mut scope = self.scope(path, prefix, &[]);
-        match one_of_static(static_, mark, &mut scope) {
+        match static_source::kind(static_, mark, &mut scope) {
             Some(StaticKind::Text(text, mark)) => {
                 if !check_uri(uri, mark_of_uri, &mut scope) {
                     return;
@@ -480,174 +471,6 @@ impl<'a> Lowering<'a, '_> {
     }
 }
 
-/// The `uri` or `uri_template` of a definition and its place.
-fn uri(definition: &ResourceDefinition, mark: Mark, scope: &mut Scope<'_>) -> Option<(Uri, Mark)> {
-    let live = definition.static_.is_absent();
-    match (&definition.uri, &definition.uri_template) {
-        (Field::Given(uri, mark), Field::Absent) => {
-            // The URI of a static definition may hold `{path}` and is checked once that is filled in.
-            let valid = !live || check_uri(uri, *mark, scope);
-            if let Some((_, mark)) = definition.arguments.given() {
-                scope
-                    .error(mark, "arguments", "arguments belong to a `uri_template`")
-                    .with_hint("give `uri_template` in place of `uri`, or remove them");
-            }
-            valid.then(|| (Uri::Resource(uri.clone()), *mark))
-        }
-        (Field::Absent, Field::Given(template, mark)) => Some((Uri::Template(template.clone()), *mark)),
-        (Field::Given(..), Field::Given(_, mark)) => {
-            scope.error(*mark, "uri_template", "both `uri` and `uri_template` are given").with_hint("keep one of them");
-            None
-        }
-        (Field::Absent, Field::Absent) => {
-            scope
-                .error(mark, "", "neither `uri` nor `uri_template` is given")
-                .with_hint("give `uri`, such as `docs://guides/intro`, or `uri_template`, such as `docs://users/{id}`");
-            None
-        }
-        _ => None,
-    }
-}
-
-/// The arguments of a `uri_template`, which are exactly its variables.
-fn arguments(definition: &ResourceDefinition, scope: &mut Scope<'_>) -> Option<BTreeMap<String, Argument>> {
-    let Some((text, mark)) = definition.uri_template.given() else { return Some(BTreeMap::new()) };
-    let template = match uri_template::Template::parse(text) {
-        Ok(template) => template,
-        Err(error) => {
-            let message = format!("not a URI template: {} (at character {})", error.message, error.offset + 1);
-            scope.error(mark, "uri_template", message).with_hint("the form is that of RFC 6570 up to level 3");
-            return None;
-        }
-    };
-    let variables: Vec<&str> = template.variables().collect();
-    let sample = variables.iter().map(|name| ((*name).to_owned(), "x".to_owned())).collect();
-    if let Err(reason) = mcpress_catalog::uri::check(&template.expand(&sample)) {
-        scope
-            .error(mark, "uri_template", format!("it does not expand to a URI: {reason}"))
-            .with_hint("begin with a scheme, such as `docs://users/{id}`");
-        return None;
-    }
-    if variables.is_empty() {
-        scope.error(mark, "uri_template", "the template has no variable").with_hint("give it as `uri`");
-    }
-    let Some((given, arguments_mark)) = definition.arguments.given() else {
-        if definition.arguments.is_absent() && !variables.is_empty() {
-            scope
-                .error(mark, "arguments", format!("missing for {}", quoted(&variables)))
-                .with_hint("give each variable of the template, with `{}` if any value will do");
-        }
-        return None;
-    };
-    let Keys(pairs) = given;
-    let missing: Vec<&str> =
-        variables.iter().copied().filter(|name| !pairs.iter().any(|(given, _)| given == name)).collect();
-    if !missing.is_empty() {
-        scope.error(arguments_mark, "arguments", format!("missing for {}", quoted(&missing)));
-    }
-    let mut arguments = BTreeMap::new();
-    for (name, field) in pairs {
-        let Some((definition, mark)) = field.given() else { continue };
-        if !variables.contains(&name.as_str()) {
-            let known = quoted(&variables);
-            scope
-                .error(mark, &format!("arguments.{name}"), "no variable of the template has this name")
-                .with_hint(&format!("its variables are {known}"));
-            continue;
-        }
-        arguments.insert(name.clone(), argument(name, definition, scope));
-    }
-    Some(arguments)
-}
-
-fn argument(name: &str, definition: &ArgumentDefinition, scope: &mut Scope<'_>) -> Argument {
-    let pattern = definition.pattern.given().and_then(|(pattern, mark)| {
-        // Compiled the way the server does, so that what passes here works there.
-        match Regex::new(&format!("^(?:{pattern})$")) {
-            Ok(regex) => Some((pattern, regex)),
-            Err(error) => {
-                let text = error.to_string();
-                let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-                scope.error(mark, &format!("arguments.{name}.pattern"), format!("not a regular expression: {reason}"));
-                None
-            }
-        }
-    });
-    let mut values: Vec<String> = Vec::new();
-    if let Some((given, mark)) = definition.values.given() {
-        let field = format!("arguments.{name}.values");
-        if given.is_empty() {
-            scope.error(mark, &field, "an empty list allows no value").with_hint("leave it out to allow any");
-        }
-        for (index, (value, mark)) in
-            given.iter().enumerate().filter_map(|(index, value)| Some((index, value.given()?)))
-        {
-            let field = format!("{field}[{index}]");
-            if pattern.as_ref().is_some_and(|(_, regex)| !regex.is_match(value)) {
-                scope.error(mark, &field, format!("`{value}` does not match the argument's own pattern"));
-            } else if values.contains(value) {
-                scope.error(mark, &field, format!("`{value}` is given twice"));
-            } else {
-                values.push(value.clone());
-            }
-        }
-    }
-    Argument {
-        description: definition.description.value().cloned(),
-        values,
-        pattern: pattern.map(|(pattern, _)| pattern.clone()),
-    }
-}
-
-/// The template of a `static` with `uri_template`.
-fn static_template(definition: &StaticDefinition, mark: Mark, scope: &mut Scope<'_>) -> Option<source::Template> {
-    if let Some((_, mark)) = definition.render.given() {
-        scope
-            .error(mark, "static.render", "with `uri_template`, the text is rendered at each read anyway")
-            .with_hint("remove `render`");
-    }
-    let source = match one_of_static(definition, mark, scope)? {
-        StaticKind::Files(_, mark) => {
-            scope
-                .error(mark, "static.files", "`files` cannot stand behind a `uri_template`")
-                .with_hint("give `uri` with `{path}` in it: one resource for each file");
-            return None;
-        }
-        StaticKind::Text(..) | StaticKind::File(..) => {
-            TextOrFile { text: definition.text.clone(), file: definition.file.clone() }
-        }
-    };
-    scope.template(&source, mark, "static", &["server", "resource", "page"])
-}
-
-/// The one key of `static` that says what the content is.
-enum StaticKind<'a> {
-    Text(&'a str, Mark),
-    File(&'a str, Mark),
-    Files(&'a str, Mark),
-}
-
-fn one_of_static<'a>(definition: &'a StaticDefinition, mark: Mark, scope: &mut Scope<'_>) -> Option<StaticKind<'a>> {
-    let given = [&definition.text, &definition.file, &definition.files];
-    let hint = "give one of `text`, `file` and `files`";
-    match given.iter().filter(|field| !field.is_absent()).count() {
-        0 => {
-            scope.error(mark, "static", "no content").with_hint(hint);
-            None
-        }
-        1 => match (&definition.text, &definition.file, &definition.files) {
-            (Field::Given(text, mark), ..) => Some(StaticKind::Text(text, *mark)),
-            (_, Field::Given(file, mark), _) => Some(StaticKind::File(file, *mark)),
-            (.., Field::Given(files, mark)) => Some(StaticKind::Files(files, *mark)),
-            _ => None,
-        },
-        _ => {
-            scope.error(mark, "static", "more than one content").with_hint(hint);
-            None
-        }
-    }
-}
-
 impl Described {
     /// The same with `{path}` filled in, unencoded.
     fn with_path(self, path: &str) -> Self {
@@ -685,8 +508,4 @@ fn guessed(path: &str) -> Option<String> {
 fn after_scheme(uri: &str) -> &str {
     let rest = uri.split_once(':').map_or(uri, |(_, rest)| rest);
     rest.strip_prefix("//").unwrap_or(rest)
-}
-
-fn quoted(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

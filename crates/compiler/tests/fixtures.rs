@@ -2,6 +2,8 @@
 //!
 //! To add a case, add a folder and run `INSTA_UPDATE=always cargo test -p mcpress-compiler`, then read the new snapshot.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::{collections::BTreeSet, fmt::Write, fs, path::Path};
 
 use mcpress_catalog::{Catalog, Source};

@@ -1,5 +1,7 @@
 //! Trees that git cannot hold, and what must not depend on where and when a tree is compiled.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::{
     ffi::OsStr,
     fs,
@@ -9,6 +11,7 @@ use std::{
 };
 
 use mcpress_compiler::{compile, emit};
+use proptest::prelude::*;
 use tempfile::TempDir;
 
 fn tree(files: &[(&str, &str)]) -> TempDir {
@@ -154,4 +157,107 @@ fn tables_are_sorted_and_every_listed_uri_is_found() {
         assert_eq!(catalog.text(catalog.resource(docs, written).unwrap().uri), listed);
     }
     assert!(catalog.resource(docs, "docs://guides/Intro").is_none());
+}
+
+/// Texts that are nearly definitions: keys and values of the content format in any order and nesting.
+fn nearly_yaml() -> impl Strategy<Value = String> {
+    let key = prop::sample::select(vec![
+        "uri",
+        "uri_template",
+        "name",
+        "title",
+        "mime_type",
+        "annotations",
+        "icons",
+        "meta",
+        "ttl",
+        "static",
+        "url",
+        "wp_query",
+        "arguments",
+        "text",
+        "file",
+        "files",
+        "render",
+        "href",
+        "headers",
+        "site",
+        "query",
+        "fields",
+        "id",
+        "values",
+        "pattern",
+        "src",
+        "template",
+        "cache",
+        "tax_query",
+        "date_query",
+        "posts_per_page",
+        "variables",
+    ]);
+    let value = prop::sample::select(vec![
+        "docs://a",
+        "docs://{id}",
+        "docs://{path}",
+        "a.md",
+        "../a.md",
+        "*.md",
+        "{}",
+        "[]",
+        "5m",
+        "1",
+        "true",
+        "~",
+        "''",
+        "\"\\u2028\"",
+        "|\n  {{ args.id }}\n",
+        "{{ vars.x }}",
+        "[a, b]",
+        "{id: {}}",
+        "{text: a}",
+        "{file: a.md}",
+        "${X}",
+        "https://example.com/{id}",
+        "!x y",
+        "&a b",
+        "*a",
+        "é",
+        "- a",
+        "text/plain",
+        "[",
+        "{a: b, a: c}",
+    ]);
+    let line =
+        (0usize..4, key, value).prop_map(|(depth, key, value)| format!("{}{key}: {value}\n", "  ".repeat(depth)));
+    let list = prop::collection::vec((any::<bool>(), line), 0..8);
+    list.prop_map(|lines| {
+        lines.into_iter().map(|(item, line)| if item { format!("- {}", line.trim_start()) } else { line }).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_definition_compiles_or_is_refused_at_a_place_in_it(text in prop_oneof![nearly_yaml(), "\\PC{0,80}"]) {
+        let page = format!("---\n{text}---\n\n# A\n");
+        let root = tree(&[SERVER, ("docs/resources/a.yaml", &text), ("docs/resources/b.md", &page)]);
+        match compile(root.path()) {
+            Ok(compiled) => {
+                for server in compiled.catalog.servers.iter() {
+                    for resource in server.resources.iter() {
+                        let item = compiled.catalog.text(resource.item);
+                        prop_assert!(serde_json::from_str::<serde_json::Value>(item).is_ok(), "{}", item);
+                    }
+                }
+            }
+            Err(diagnostics) => {
+                for diagnostic in &diagnostics {
+                    let lines = if diagnostic.path.ends_with(".md") { page.lines().count() } else { text.lines().count() };
+                    let line = diagnostic.position.map_or(1, |position| position.line);
+                    prop_assert!((1..=lines + 1).contains(&line), "{}", diagnostic);
+                }
+            }
+        }
+    }
 }
