@@ -1,1 +1,19 @@
-//! mcpress
+//! Serves the catalog of a content tree over the Model Context Protocol.
+//!
+//! A request goes this way, and each module knows only those below it:
+//!
+//! - [`server`]: accepts connections, bounds them, and lets them finish when the program stops
+//! - [`http`]: from an HTTP request to the bytes of a JSON-RPC message and back, and who may ask ([`access`])
+//! - [`mcp`]: one `match` from method to answer
+//! - `jsonrpc`: parses and writes messages
+//!
+//! Nothing about a client is kept between two requests, so that any replica answers any of them.
+
+pub mod access;
+mod body;
+pub mod http;
+mod jsonrpc;
+pub mod limits;
+pub mod mcp;
+pub mod server;
+mod sse;

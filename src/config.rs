@@ -1,0 +1,212 @@
+//! Flags and the environment, read and checked once.
+
+use std::{path::PathBuf, str::FromStr, time::Duration};
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, builder::FalseyValueParser};
+use mcpress::{access::Access, limits::Limits};
+
+/// Serves the content that was compiled into it over the Model Context Protocol.
+///
+/// Each folder of the content is a server of its own at /mcp/{slug}, for clients of every revision of MCP from
+/// 2024-11-05 to 2026-07-28. Without a command it serves; the addresses are printed on stdout, logs go to stderr.
+#[derive(Parser)]
+#[command(name = "mcpress", args_conflicts_with_subcommands = true)]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: Serve,
+    #[command(flatten)]
+    pub(crate) log: Log,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Serve the compiled content (the default)
+    Serve(Serve),
+    /// List the resources and templates of the compiled content
+    List {
+        /// Only those of this server
+        slug: Option<String>,
+        /// Print a JSON array of servers, each item as a client gets it
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the content of one resource to stdout, byte for byte
+    Read {
+        /// The server's slug
+        slug: String,
+        /// The resource's URI
+        uri: String,
+    },
+    /// Check a content tree, as the build does
+    Check {
+        /// The content tree
+        #[arg(default_value = "content")]
+        dir: PathBuf,
+        /// How to print what is found: text on stderr, or a JSON array on stdout
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+        /// Fail on warnings too
+        #[arg(long, env = "MCPRESS_DENY_WARNINGS", value_parser = FalseyValueParser::new())]
+        deny_warnings: bool,
+    },
+    /// Serve a content tree from disk, without compiling it in
+    Dev {
+        /// The content tree
+        #[arg(default_value = "content")]
+        dir: PathBuf,
+        #[command(flatten)]
+        serve: Serve,
+    },
+}
+
+/// How to serve.
+#[derive(Args)]
+pub(crate) struct Serve {
+    /// Address and port; port 0 takes a free one
+    #[arg(long, env = "MCPRESS_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    pub(crate) listen: String,
+    /// Hosts that requests may name besides the loopback names, comma separated: `name`, `name:port`, or `*`
+    #[arg(long, env = "MCPRESS_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOSTS")]
+    allowed_hosts: Vec<String>,
+    /// Origins of browsers besides those of allowed hosts, comma separated: `https://name[:port]`, or `*`
+    #[arg(long, env = "MCPRESS_ALLOWED_ORIGINS", value_delimiter = ',', value_name = "ORIGINS")]
+    allowed_origins: Vec<String>,
+    /// How long to go on as before after SIGTERM, while load balancers take note
+    #[arg(long, env = "MCPRESS_DRAIN_DELAY", default_value = "0s", value_parser = duration, value_name = "TIME")]
+    pub(crate) drain_delay: Duration,
+    /// How long requests in flight may then take
+    #[arg(long, env = "MCPRESS_SHUTDOWN_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
+    shutdown_timeout: Duration,
+    /// Largest body of a request: bytes, or with KiB or MiB
+    #[arg(long, env = "MCPRESS_MAX_BODY", default_value = "1MiB", value_parser = size, value_name = "SIZE")]
+    max_body: usize,
+    /// How long a body may take to arrive
+    #[arg(long, env = "MCPRESS_BODY_TIMEOUT", default_value = "30s", value_parser = duration, value_name = "TIME")]
+    body_timeout: Duration,
+    /// How long the head of a request may take to arrive, and a connection may lie idle
+    #[arg(long, env = "MCPRESS_HEADER_TIMEOUT", default_value = "30s", value_parser = duration, value_name = "TIME")]
+    header_timeout: Duration,
+    /// Connections at a time; further ones wait
+    #[arg(long, env = "MCPRESS_MAX_CONNECTIONS", default_value = "1000", value_parser = positive, value_name = "COUNT")]
+    max_connections: usize,
+    /// Streams of `subscriptions/listen` at a time
+    #[arg(long, env = "MCPRESS_MAX_SUBSCRIPTIONS", default_value = "200", value_name = "COUNT")]
+    max_subscriptions: usize,
+}
+
+/// What to log.
+#[derive(Args)]
+pub(crate) struct Log {
+    /// How to write logs
+    #[arg(long, global = true, env = "MCPRESS_LOG_FORMAT", value_enum, default_value_t = Format::Text)]
+    pub(crate) log_format: Format,
+    /// Least severe level to log; `debug` has one line for each request
+    #[arg(long, global = true, env = "MCPRESS_LOG_LEVEL", value_enum, default_value_t = Level::Info)]
+    pub(crate) log_level: Level,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Level {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+impl Config {
+    /// Reads flags and environment; `version` is what `--version` says after the program's name.
+    ///
+    /// # Errors
+    /// What cannot be read, or the text that was asked for; both print themselves.
+    pub(crate) fn read(version: String) -> Result<Self, clap::Error> {
+        let command = <Self as CommandFactory>::command();
+        Self::from_arg_matches(&command.version(version).try_get_matches()?)
+    }
+
+    pub(crate) fn into_command(self) -> Command {
+        self.command.unwrap_or(Command::Serve(self.serve))
+    }
+}
+
+impl Serve {
+    /// Who may ask.
+    ///
+    /// # Errors
+    /// An entry that is no host or origin.
+    pub(crate) fn access(&self) -> Result<Access, String> {
+        Access::new(&self.allowed_hosts, &self.allowed_origins)
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            body: self.max_body,
+            body_timeout: self.body_timeout,
+            header_timeout: self.header_timeout,
+            connections: self.max_connections,
+            subscriptions: self.max_subscriptions,
+            shutdown_timeout: self.shutdown_timeout,
+        }
+    }
+}
+
+impl From<Level> for tracing::Level {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Error => Self::ERROR,
+            Level::Warn => Self::WARN,
+            Level::Info => Self::INFO,
+            Level::Debug => Self::DEBUG,
+            Level::Trace => Self::TRACE,
+        }
+    }
+}
+
+/// `250ms`, `10s`, `5m` or `2h`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split_unit(text);
+    let milliseconds = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err("write it as `250ms`, `10s`, `5m` or `2h`".to_owned()),
+    };
+    Ok(Duration::from_millis(scaled(number, milliseconds)?))
+}
+
+/// Bytes, `512KiB` or `5MiB`.
+fn size(text: &str) -> Result<usize, String> {
+    let (number, unit) = split_unit(text);
+    let bytes = match unit {
+        "" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        _ => return Err("write it as bytes, `512KiB` or `5MiB`".to_owned()),
+    };
+    usize::try_from(scaled(number, bytes)?).map_err(|error| error.to_string())
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("it must be a number above 0".to_owned()),
+        Ok(number) => Ok(number),
+    }
+}
+
+fn split_unit(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
+}
+
+fn scaled(number: &str, unit: u64) -> Result<u64, String> {
+    let number = u64::from_str(number).map_err(|_| "it must begin with a number".to_owned())?;
+    number.checked_mul(unit).ok_or_else(|| "it is too large".to_owned())
+}

@@ -1,0 +1,323 @@
+//! From an HTTP request to the bytes of a message, and back. Every request takes these steps, and the first that
+//! fails answers:
+//!
+//! 1. `/healthz` and `/readyz` answer whoever asks
+//! 2. `Host` and `Origin` are allowed
+//! 3. the path is an endpoint, or one of the pages about them
+//! 4. the method is `POST`, or `OPTIONS` for a browser that asks first
+//! 5. `Accept` and `Content-Type` are those of JSON
+//! 6. the body arrives in time and is not too large
+//! 7. [`mcp`](crate::mcp) answers
+//!
+//! There are no redirects, since clients lose the body of a `POST` on the way.
+
+use std::time::Instant;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::{
+    HeaderMap, Method, Request, Response, StatusCode,
+    body::{Body as _, Incoming},
+    header::{self, HeaderName, HeaderValue},
+    http::request::Parts,
+};
+use tokio::{sync::watch, time};
+use tracing::{Instrument, debug, debug_span, field::Empty};
+
+use crate::{
+    access::Access,
+    body::Body,
+    jsonrpc::{self, Error},
+    limits::Limits,
+    mcp::{self, Header, Headers, Reply, Server, Site, Status, Subscription},
+    sse,
+};
+
+/// Everything that requests share.
+pub struct App {
+    /// What is served.
+    pub site: Site,
+    /// To whom.
+    pub access: Access,
+    /// How much of it.
+    pub limits: Limits,
+}
+
+/// What an endpoint answers to.
+const ENDPOINT_METHODS: &str = "POST, OPTIONS";
+
+const CORS_REQUEST_HEADERS: &str =
+    "content-type, accept, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id";
+
+/// Bytes of a body that is too large which are read all the same: a client that is still sending when its connection
+/// closes never sees the answer.
+const MAX_DRAINED: usize = 16 << 20;
+const MAX_DRAIN_TIME: time::Duration = time::Duration::from_secs(5);
+
+/// Answers one request; `closing` closes when streams are to end.
+pub(crate) async fn respond(app: &App, request: Request<Incoming>, closing: watch::Receiver<()>) -> Response<Body> {
+    let start = Instant::now();
+    let (head, body) = request.into_parts();
+    let span = debug_span!("request", method = %head.method, path = head.uri.path(), rpc = Empty);
+    async {
+        let mut response = route(app, &head, body, closing).await;
+        add_cors(&app.access, &head.headers, response.headers_mut());
+        let bytes = response.body().size_hint().exact();
+        debug!(status = response.status().as_u16(), bytes, elapsed = ?start.elapsed(), "answered");
+        response
+    }
+    .instrument(span)
+    .await
+}
+
+async fn route(app: &App, head: &Parts, body: Incoming, closing: watch::Receiver<()>) -> Response<Body> {
+    let path = head.uri.path();
+    if matches!(path, "/healthz" | "/readyz") {
+        return page(head, "text/plain", "ok\n");
+    }
+    if let Err(refusal) = check_access(&app.access, head) {
+        return refusal;
+    }
+    match path {
+        "/" => page(head, "text/plain; charset=utf-8", index(&app.site)),
+        "/version" => page(head, "application/json", app.site.version()),
+        _ => {
+            match path.strip_prefix("/mcp/").and_then(|slug| app.site.server(slug.strip_suffix('/').unwrap_or(slug))) {
+                Some(server) => endpoint(app, server, head, body, closing).await,
+                None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
+            }
+        }
+    }
+}
+
+fn check_access(access: &Access, head: &Parts) -> Result<(), Response<Body>> {
+    let mut named = head.headers.get_all(header::HOST).iter();
+    let (host, authority) = (named.next(), head.uri.authority());
+    if named.next().is_some() || (host.is_none() && authority.is_none()) {
+        return Err(reject(StatusCode::BAD_REQUEST, "a request needs one `Host`"));
+    }
+    let allowed = |host: &str| access.allows_host(host);
+    let host_is_allowed = host.is_none_or(|host| host.to_str().is_ok_and(allowed));
+    if !host_is_allowed || !authority.is_none_or(|authority| allowed(authority.as_str())) {
+        tracing::info!(?host, "refused a host; see --allowed-hosts");
+        return Err(reject(StatusCode::FORBIDDEN, "this `Host` is not allowed"));
+    }
+    for origin in head.headers.get_all(header::ORIGIN) {
+        if !origin.to_str().is_ok_and(|origin| access.allows_origin(origin)) {
+            tracing::info!(?origin, "refused an origin; see --allowed-origins");
+            return Err(reject(StatusCode::FORBIDDEN, "this `Origin` is not allowed"));
+        }
+    }
+    Ok(())
+}
+
+async fn endpoint(
+    app: &App,
+    server: Server<'_>,
+    head: &Parts,
+    body: Incoming,
+    closing: watch::Receiver<()>,
+) -> Response<Body> {
+    match head.method {
+        Method::POST => {}
+        Method::OPTIONS => return preflight(),
+        _ => return method_not_allowed(ENDPOINT_METHODS),
+    }
+    let wants_events = accepts(&head.headers, "text", "event-stream");
+    if !wants_events && !accepts(&head.headers, "application", "json") {
+        return reject(StatusCode::NOT_ACCEPTABLE, "`Accept` must allow `application/json`");
+    }
+    if !is_json(&head.headers) {
+        return reject(StatusCode::UNSUPPORTED_MEDIA_TYPE, "`Content-Type` must be `application/json`");
+    }
+    let body = match receive(&app.limits, &head.headers, body).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal,
+    };
+    let headers = Headers {
+        protocol_version: mcp_header(&head.headers, "mcp-protocol-version"),
+        method: mcp_header(&head.headers, "mcp-method"),
+        name: mcp_header(&head.headers, "mcp-name"),
+    };
+    match mcp::answer(server, headers, &body).await {
+        Reply::Accepted => response(StatusCode::ACCEPTED, Body::empty()),
+        Reply::Response(status, frames) => json(status.into(), Body::Response(frames)),
+        Reply::Batch(frames) => json(StatusCode::OK, Body::Frames(frames.into())),
+        Reply::Subscription(_) if !wants_events => {
+            reject(StatusCode::NOT_ACCEPTABLE, "`Accept` must allow `text/event-stream`")
+        }
+        Reply::Subscription(Subscription { acknowledged, response, permit }) => {
+            events(sse::stream(&acknowledged, response, closing, permit))
+        }
+    }
+}
+
+/// Reads the body, in one piece where it came in one.
+async fn receive(limits: &Limits, headers: &HeaderMap, mut body: Incoming) -> Result<Bytes, Response<Body>> {
+    let too_large = || {
+        let message = format!("the body is larger than {} bytes", limits.body);
+        reject(StatusCode::PAYLOAD_TOO_LARGE, message)
+    };
+    if body.size_hint().lower() > limits.body as u64 {
+        // Who waits to be told to go on does not send it.
+        if !headers.contains_key(header::EXPECT) {
+            drain(body);
+        }
+        return Err(too_large());
+    }
+    let received = time::timeout(limits.body_timeout, async {
+        let (mut first, mut all) = (Bytes::new(), BytesMut::new());
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(|_| StatusCode::BAD_REQUEST)?.into_data() else { continue };
+            if first.len() + all.len() + data.len() > limits.body {
+                return Err(StatusCode::PAYLOAD_TOO_LARGE);
+            }
+            if first.is_empty() && all.is_empty() {
+                first = data;
+            } else {
+                all.extend_from_slice(&std::mem::take(&mut first));
+                all.extend_from_slice(&data);
+            }
+        }
+        Ok(if all.is_empty() { first } else { all.freeze() })
+    });
+    match received.await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(StatusCode::PAYLOAD_TOO_LARGE)) => {
+            drain(body);
+            Err(too_large())
+        }
+        Ok(Err(status)) => Err(reject(status, "the body did not arrive whole")),
+        Err(_) => Err(reject(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
+    }
+}
+
+/// Goes on reading what is not wanted, while the answer is on its way.
+fn drain(mut body: Incoming) {
+    tokio::spawn(time::timeout(MAX_DRAIN_TIME, async move {
+        let mut drained = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            drained += frame.data_ref().map_or(0, Bytes::len);
+            if drained > MAX_DRAINED {
+                break;
+            }
+        }
+    }));
+}
+
+/// One of MCP's headers.
+fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next().map(HeaderValue::to_str), values.next()) {
+        (None, _) => Header::Absent,
+        (Some(Ok(value)), None) => Header::Value(value.trim_matches([' ', '\t'])),
+        _ => Header::Invalid,
+    }
+}
+
+/// Whether a client takes this media type. Who does not say takes everything.
+fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
+    let mut values = headers.get_all(header::ACCEPT).iter().peekable();
+    values.peek().is_none()
+        || values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|range| {
+            let (range, parameters) = range.split_once(';').unwrap_or((range, ""));
+            let Some((range_kind, range_subtype)) = range.trim().split_once('/') else { return false };
+            let is_excluded = parameters.split(';').any(|parameter| {
+                let parameter = parameter.trim().to_ascii_lowercase();
+                parameter.strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0))
+            });
+            let is_same = |range: &str, part: &str| range == "*" || range.eq_ignore_ascii_case(part);
+            !is_excluded && is_same(range_kind, kind) && is_same(range_subtype, subtype)
+        })
+}
+
+/// Whether the body is said to be JSON, or not said to be anything.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(header::CONTENT_TYPE) else { return true };
+    let media_type = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
+    let media_type = media_type.trim().to_ascii_lowercase();
+    media_type == "application/json" || (media_type.starts_with("application/") && media_type.ends_with("+json"))
+}
+
+/// An allowed origin may read every answer; what it may not, was refused.
+fn add_cors(access: &Access, request: &HeaderMap, response: &mut HeaderMap) {
+    response.insert(header::VARY, HeaderValue::from_static("Origin"));
+    if let Some(origin) = request.get(header::ORIGIN)
+        && origin.to_str().is_ok_and(|origin| access.allows_origin(origin))
+    {
+        response.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        response.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("www-authenticate"));
+    }
+}
+
+fn preflight() -> Response<Body> {
+    let mut response = response(StatusCode::NO_CONTENT, Body::empty());
+    let mut insert = |name: HeaderName, value| response.headers_mut().insert(name, HeaderValue::from_static(value));
+    insert(header::ALLOW, ENDPOINT_METHODS);
+    insert(header::ACCESS_CONTROL_ALLOW_METHODS, "POST");
+    insert(header::ACCESS_CONTROL_ALLOW_HEADERS, CORS_REQUEST_HEADERS);
+    insert(header::ACCESS_CONTROL_MAX_AGE, "86400");
+    response
+}
+
+fn index(site: &Site) -> String {
+    let endpoints = site.servers().map(|(slug, name)| format!("POST /mcp/{slug}  {name}\n"));
+    format!("mcpress {}\n\n{}", env!("CARGO_PKG_VERSION"), endpoints.collect::<String>())
+}
+
+/// A page for people and probes.
+fn page(head: &Parts, content_type: &'static str, content: impl Into<Bytes>) -> Response<Body> {
+    match head.method {
+        Method::GET => with_content_type(response(StatusCode::OK, content.into().into()), content_type),
+        Method::HEAD => with_content_type(response(StatusCode::OK, Body::empty()), content_type),
+        _ => method_not_allowed("GET, HEAD"),
+    }
+}
+
+fn method_not_allowed(allowed: &'static str) -> Response<Body> {
+    let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n");
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
+    response
+}
+
+fn events(body: Body) -> Response<Body> {
+    let mut response = with_content_type(response(StatusCode::OK, body), "text/event-stream");
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// An answer to what is wrong with a request before its message is looked at.
+fn reject(status: StatusCode, message: impl Into<std::borrow::Cow<'static, str>>) -> Response<Body> {
+    json(status, Body::Response(jsonrpc::failure(None, &Error::new(jsonrpc::INVALID_REQUEST, message))))
+}
+
+fn json(status: StatusCode, body: Body) -> Response<Body> {
+    with_content_type(response(status, body), "application/json")
+}
+
+fn text(status: StatusCode, content: &'static str) -> Response<Body> {
+    with_content_type(response(status, Bytes::from_static(content.as_bytes()).into()), "text/plain; charset=utf-8")
+}
+
+fn with_content_type(mut response: Response<Body>, content_type: &'static str) -> Response<Body> {
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+fn response(status: StatusCode, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response
+}
+
+impl From<Status> for StatusCode {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Ok => Self::OK,
+            Status::BadRequest => Self::BAD_REQUEST,
+            Status::NotFound => Self::NOT_FOUND,
+            Status::Busy => Self::TOO_MANY_REQUESTS,
+        }
+    }
+}

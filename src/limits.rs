@@ -1,0 +1,33 @@
+//! What one client may cost.
+
+use std::time::Duration;
+
+/// Limits on connections and requests.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Bytes of a request's body.
+    pub body: usize,
+    /// Time for a request's body to arrive.
+    pub body_timeout: Duration,
+    /// Time for the head of a request to arrive, hence also how long a connection may lie idle.
+    pub header_timeout: Duration,
+    /// Connections open at a time; further ones wait to be accepted.
+    pub connections: usize,
+    /// `subscriptions/listen` streams open at a time.
+    pub subscriptions: usize,
+    /// Time for requests in flight to finish when the program stops.
+    pub shutdown_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 1 << 20,
+            body_timeout: Duration::from_secs(30),
+            header_timeout: Duration::from_secs(30),
+            connections: 1000,
+            subscriptions: 200,
+            shutdown_timeout: Duration::from_secs(10),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The Model Context Protocol: what a server answers to a message. Nothing in here knows of HTTP, apart from the three
+//! headers that MCP defines and a [`Status`] of its own.
+//!
+//! [`answer`] tells messages from batches and asks [`era`] which revision speaks; `call` has the one `match` from
+//! method to answer. The revisions before 2026-07-28 share one shape, that one has another: its results carry
+//! `resultType`, `ttlMs`, `cacheScope` and who the server is.
+
+mod era;
+mod initialize;
+mod pagination;
+mod params;
+mod resources;
+mod site;
+mod subscriptions;
+
+use bytes::Bytes;
+pub(crate) use era::{Header, Headers};
+use era::{Rejection, Revision};
+use mcpress_catalog::Span;
+use params::Params;
+use serde_json::{json, value::RawValue};
+pub(crate) use site::Server;
+pub use site::{Site, SiteError};
+pub(crate) use subscriptions::Subscription;
+
+use crate::jsonrpc::{self, Error, Frames, Message, Payload, Request};
+
+/// Messages in one batch.
+const MAX_BATCH: usize = 100;
+
+/// What kind of answer it is, for the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// A result, or an error that concerns only what was asked for.
+    Ok,
+    /// The message itself is at fault.
+    BadRequest,
+    /// The revision that speaks wants an unknown method to be told from a known one.
+    NotFound,
+    /// Too much is open at the moment.
+    Busy,
+}
+
+/// The answer to a body.
+pub(crate) enum Reply {
+    /// Nothing to say.
+    Accepted,
+    /// One response.
+    Response(Status, Frames),
+    /// The responses to a batch, as a JSON array.
+    Batch(Vec<Bytes>),
+    /// A stream of messages.
+    Subscription(Subscription),
+}
+
+/// The members of a result, apart from those that all results of a revision have.
+struct Success {
+    /// How long a client may keep it.
+    ttl_ms: u64,
+    /// What opens the content, such as `"contents":`.
+    member: &'static str,
+    /// JSON.
+    content: Bytes,
+    /// What closes the content, the result and the response.
+    end: Bytes,
+}
+
+/// Answers one body of a client.
+pub(crate) async fn answer(server: Server<'_>, headers: Headers<'_>, body: &[u8]) -> Reply {
+    match jsonrpc::parse(body) {
+        Ok(Payload::Single(text)) => message(server, headers, text).await,
+        Ok(Payload::Batch(elements)) => batch(server, headers, &elements).await,
+        Err(error) => Reply::Response(Status::BadRequest, jsonrpc::failure(None, &error)),
+    }
+}
+
+async fn message(server: Server<'_>, headers: Headers<'_>, text: &str) -> Reply {
+    let request = match jsonrpc::parse_message(text) {
+        Ok(Message::Request(request)) => request,
+        Ok(Message::Notification) => return rejected_or_accepted(era::check_notification(headers)),
+        Ok(Message::Response) => return rejected_or_accepted(era::check_response(headers)),
+        Err(invalid) => return Reply::Response(Status::BadRequest, jsonrpc::failure(invalid.id, &invalid.error)),
+    };
+    tracing::Span::current().record("rpc", tracing::field::debug(request.method.get(..64).unwrap_or(&request.method)));
+    let called = async {
+        let params = Params::parse(request.params)?;
+        let revision = era::classify(headers, &request.method, &params)?;
+        if revision.is_modern() && request.method == "subscriptions/listen" {
+            return server.subscribe(request.id).map(Reply::Subscription);
+        }
+        let success = call(server, headers, revision, &request.method, &params).await?;
+        let info = if request.method == "server/discover" { server.entry.info } else { server.entry.brief_info };
+        Ok(Reply::Response(Status::Ok, success.response(server, revision, request.id, info)))
+    };
+    called.await.unwrap_or_else(|Rejection { status, error }| {
+        Reply::Response(status, jsonrpc::failure(Some(request.id), &error))
+    })
+}
+
+fn rejected_or_accepted(checked: Result<(), Rejection>) -> Reply {
+    match checked {
+        Ok(()) => Reply::Accepted,
+        Err(Rejection { status, error }) => Reply::Response(status, jsonrpc::failure(None, &error)),
+    }
+}
+
+/// The one place that knows which methods there are.
+async fn call(
+    server: Server<'_>,
+    headers: Headers<'_>,
+    revision: Revision,
+    method: &str,
+    params: &Params<'_>,
+) -> Result<Success, Rejection> {
+    let is_modern = revision.is_modern();
+    match method {
+        "resources/read" => {
+            era::check_name(revision, headers.name, params.uri)?;
+            resources::read(server, params).await
+        }
+        "resources/list" => resources::list(server, params),
+        "resources/templates/list" => resources::list_templates(server, params),
+        "tools/list" | "prompts/list" => nothing_listed(server, method, params),
+        "tools/call" | "prompts/get" => {
+            era::check_name(revision, headers.name, params.name)?;
+            Err(unknown_name(method, params).into())
+        }
+        "server/discover" if is_modern => Ok(initialize::discover(server)),
+        "initialize" if !is_modern => initialize::initialize(server, params),
+        "ping" if !is_modern => Ok(Success::empty()),
+        "logging/setLevel" if !is_modern => initialize::set_level(params),
+        "resources/subscribe" | "resources/unsubscribe" if !is_modern => resources::subscribe(server, params),
+        _ => Err(Rejection {
+            status: if is_modern { Status::NotFound } else { Status::Ok },
+            error: Error::new(jsonrpc::METHOD_NOT_FOUND, "Method not found").with_data(json!({ "method": method })),
+        }),
+    }
+}
+
+/// A batch, as revisions before 2025-06-18 have it. Its responses are joined without copying them.
+async fn batch(server: Server<'_>, headers: Headers<'_>, elements: &[&RawValue]) -> Reply {
+    if let Err(Rejection { status, error }) = check_batch(headers, elements) {
+        return Reply::Response(status, jsonrpc::failure(None, &error));
+    }
+    let mut frames = Vec::new();
+    for element in elements {
+        match message(server, headers, element.get()).await {
+            Reply::Response(_, response) => {
+                frames.push(Bytes::from_static(if frames.is_empty() { b"[" } else { b"," }));
+                frames.extend(response.into_iter().filter(|frame| !frame.is_empty()));
+            }
+            Reply::Accepted | Reply::Batch(_) | Reply::Subscription(_) => {}
+        }
+    }
+    if frames.is_empty() {
+        return Reply::Accepted;
+    }
+    frames.push(Bytes::from_static(b"]"));
+    Reply::Batch(frames)
+}
+
+/// A batch is refused as a whole where the revision has none, or where it holds what must come alone.
+fn check_batch(headers: Headers<'_>, elements: &[&RawValue]) -> Result<(), Rejection> {
+    era::check_batch(headers)?;
+    let refuse = |message: &'static str| Err(Rejection::bad_request(jsonrpc::INVALID_REQUEST, message));
+    if elements.is_empty() {
+        return refuse("Invalid Request: the batch is empty");
+    }
+    if elements.len() > MAX_BATCH {
+        return refuse("Invalid Request: the batch has more than 100 messages");
+    }
+    for element in elements {
+        if let Ok(Message::Request(Request { method, params, .. })) = jsonrpc::parse_message(element.get()) {
+            let claims = |params: Params<'_>| params.meta.is_some_and(|meta| meta.claims_modern());
+            if method == "initialize" || Params::parse(params).is_ok_and(claims) {
+                return refuse("Invalid Request: this message must not stand in a batch");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn nothing_listed(server: Server<'_>, method: &str, params: &Params<'_>) -> Result<Success, Rejection> {
+    if params.cursor()?.is_some() {
+        return Err(pagination::unknown_cursor().into());
+    }
+    let member = if method == "tools/list" { r#""tools":["# } else { r#""prompts":["# };
+    Ok(Success { ttl_ms: server.entry.ttl_ms, member, content: Bytes::new(), end: Bytes::from_static(b"]}}") })
+}
+
+fn unknown_name(method: &str, params: &Params<'_>) -> Error {
+    let kind = if method == "tools/call" { "tool" } else { "prompt" };
+    match params.name.and_then(jsonrpc::string) {
+        Some(name) => Error::invalid_params(format!("Unknown {kind}: {name}")),
+        None => Error::invalid_params("Invalid params: `name` is not a string"),
+    }
+}
+
+impl Success {
+    /// A result without members, which only the older revisions have.
+    fn empty() -> Self {
+        Self { ttl_ms: 0, member: "", content: Bytes::new(), end: Bytes::from_static(b"}}") }
+    }
+
+    /// Members that are the same for every request of a kind.
+    fn members(ttl_ms: u64, members: impl Into<Bytes>) -> Self {
+        Self { ttl_ms, member: "", content: members.into(), end: Bytes::from_static(b"}}") }
+    }
+
+    /// The response; `info` is what it says of the server.
+    fn response(self, server: Server<'_>, revision: Revision, id: &RawValue, info: Span) -> Frames {
+        let Self { ttl_ms, member, content, end } = self;
+        if !revision.is_modern() {
+            return jsonrpc::success(id, &[member], content, end);
+        }
+        let mut digits = itoa::Buffer::new();
+        let members = [
+            r#""resultType":"complete","ttlMs":"#,
+            digits.format(ttl_ms),
+            r#","cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":"#,
+            server.site.catalog.text(info),
+            "},",
+            member,
+        ];
+        jsonrpc::success(id, &members, content, end)
+    }
+}

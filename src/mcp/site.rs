@@ -1,0 +1,207 @@
+//! What is prepared once at the start: the parts of a catalog that are not finished JSON are parsed, their templates
+//! and patterns compiled.
+
+use std::{collections::HashMap, fmt, sync::Arc};
+
+use bytes::Bytes;
+use mcpress_catalog::{self as catalog, Catalog, Source, Span, source, source::Definition, template, uri_template};
+use minijinja::{Environment, Value, value::Serde};
+use regex::Regex;
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+use super::resources;
+
+/// All servers of a catalog, ready to answer.
+pub struct Site {
+    pub(super) catalog: Catalog,
+    /// By slug.
+    servers: HashMap<String, Prepared>,
+    pub(super) templates: Environment<'static>,
+    /// One permit for each subscription that may be open at a time.
+    pub(super) subscriptions: Arc<Semaphore>,
+}
+
+/// A catalog that this program cannot serve; no catalog that its own compiler wrote is one.
+#[derive(Debug)]
+pub struct SiteError {
+    place: String,
+    message: String,
+}
+
+/// One server, ready to answer.
+#[derive(Clone, Copy)]
+pub(crate) struct Server<'a> {
+    pub(super) site: &'a Site,
+    pub(super) entry: &'a catalog::Server,
+    pub(super) prepared: &'a Prepared,
+}
+
+/// What a server has beside its tables.
+pub(super) struct Prepared {
+    index: usize,
+    /// Resources that are not static, by where their definition begins in the blob.
+    live: HashMap<u32, Live>,
+    /// In the order in which they are tried.
+    pub(super) templates: Vec<ResourceTemplate>,
+}
+
+/// An entry of `resources/templates/list`.
+pub(super) struct ResourceTemplate {
+    pub(super) uri_template: uri_template::Template,
+    pub(super) ttl_ms: u64,
+    pub(super) live: Live,
+}
+
+/// An entry whose contents are made at each read.
+pub(super) struct Live {
+    pub(super) definition: Definition,
+    /// By the name of the argument.
+    pub(super) patterns: HashMap<String, Regex>,
+    /// What its template sees.
+    pub(super) context: Value,
+    /// The name of its template among all templates.
+    pub(super) template: String,
+}
+
+impl Site {
+    /// Prepares a catalog, of which at most so many subscriptions may be open at a time.
+    ///
+    /// # Errors
+    /// A definition, template or pattern that cannot be parsed.
+    pub fn new(catalog: Catalog, subscriptions: usize) -> Result<Self, SiteError> {
+        let partials =
+            catalog.partials.iter().map(|partial| (catalog.text(partial.name), catalog.text(partial.source)));
+        let templates = template::environment(partials).map_err(|error| SiteError::new("_partials", &error))?;
+        let subscriptions = Arc::new(Semaphore::new(subscriptions.min(Semaphore::MAX_PERMITS)));
+        let mut site = Self { catalog, servers: HashMap::new(), templates, subscriptions };
+        for index in 0..site.catalog.servers.len() {
+            let server = site.catalog.servers[index].clone();
+            let prepared = site.prepare(index, &server)?;
+            site.servers.insert(site.catalog.text(server.slug).to_owned(), prepared);
+        }
+        Ok(site)
+    }
+
+    /// The server of a slug.
+    pub(crate) fn server(&self, slug: &str) -> Option<Server<'_>> {
+        let prepared = self.servers.get(slug)?;
+        Some(Server { site: self, entry: self.catalog.servers.get(prepared.index)?, prepared })
+    }
+
+    /// The tables it was made from.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Slug and name (or title) of each server, sorted by slug.
+    pub fn servers(&self) -> impl Iterator<Item = (&str, String)> {
+        self.catalog.servers.iter().map(|server| {
+            let info = self.info(server);
+            let name = info["title"].as_str().or(info["name"].as_str()).unwrap_or_default();
+            (self.catalog.text(server.slug), name.to_owned())
+        })
+    }
+
+    /// What is served, as JSON: the program's version, the hash of the content, and each server.
+    pub fn version(&self) -> String {
+        let servers = self.catalog.servers.iter().map(|server| {
+            let info = self.info(server);
+            json!({
+                "slug": self.catalog.text(server.slug),
+                "name": info["name"],
+                "version": info["version"],
+                "resources": server.resources.len(),
+                "templates": server.templates.len(),
+            })
+        });
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "contentHash": self.catalog.text(self.catalog.hash),
+            "servers": servers.collect::<Vec<_>>(),
+        })
+        .to_string()
+    }
+
+    /// The `contents` of a resource, as JSON; as for a client, that of a resource which is not static is made now.
+    ///
+    /// # Errors
+    /// What a client would be told.
+    pub async fn read(&self, slug: &str, uri: &str) -> Result<Bytes, String> {
+        let server = self.server(slug).ok_or_else(|| format!("there is no server `{slug}`"))?;
+        let contents = resources::contents(server, uri).await;
+        contents.map(|(_, contents)| contents).map_err(|error| error.message.into_owned())
+    }
+
+    fn info(&self, server: &catalog::Server) -> serde_json::Value {
+        serde_json::from_str(self.catalog.text(server.brief_info)).unwrap_or_default()
+    }
+
+    fn prepare(&mut self, index: usize, server: &catalog::Server) -> Result<Prepared, SiteError> {
+        let mut live = HashMap::new();
+        for resource in server.resources.iter() {
+            if let Source::Live(definition) = resource.source {
+                live.insert(definition.0, self.prepare_live(definition)?);
+            }
+        }
+        let mut templates = Vec::with_capacity(server.templates.len());
+        for entry in server.templates.iter() {
+            let live = self.prepare_live(entry.definition)?;
+            let uri_template = uri_template::Template::parse(self.catalog.text(entry.uri_template))
+                .map_err(|error| SiteError::new(&live.definition.place, &error))?;
+            templates.push(ResourceTemplate { uri_template, ttl_ms: entry.ttl_ms, live });
+        }
+        Ok(Prepared { index, live, templates })
+    }
+
+    fn prepare_live(&mut self, definition: Span) -> Result<Live, SiteError> {
+        let text = self.catalog.text(definition);
+        let definition: Definition = serde_json::from_str(text).map_err(|error| SiteError::new(text, &error))?;
+        let error = |error: &dyn fmt::Display| SiteError::new(&definition.place, error);
+        let mut patterns = HashMap::new();
+        for (name, argument) in &definition.arguments {
+            if let Some(pattern) = &argument.pattern {
+                let whole = Regex::new(&format!("^(?:{pattern})$")).map_err(|cause| error(&cause))?;
+                patterns.insert(name.clone(), whole);
+            }
+        }
+        let template = match &definition.source {
+            source::Source::Static(template) => {
+                self.add_template(template, &definition.uri).map_err(|cause| error(&cause))?
+            }
+            source::Source::Url(_) | source::Source::WpQuery(_) => String::new(),
+        };
+        let context = Value::from(Serde(&definition.context));
+        Ok(Live { definition, patterns, context, template })
+    }
+
+    /// Adds a template under the name of its file, or, where several stand in one file, under a name of its own.
+    fn add_template(&mut self, template: &source::Template, uri: &str) -> Result<String, minijinja::Error> {
+        let name = match self.templates.get_template(&template.name) {
+            Ok(other) if other.source() != template.source => format!("{} ({uri})", template.name),
+            _ => template.name.clone(),
+        };
+        self.templates.add_template_owned(name.clone(), template.source.clone())?;
+        Ok(name)
+    }
+}
+
+impl Prepared {
+    pub(super) fn live(&self, definition: Span) -> Option<&Live> {
+        self.live.get(&definition.0)
+    }
+}
+
+impl SiteError {
+    fn new(place: &str, error: &dyn fmt::Display) -> Self {
+        Self { place: place.to_owned(), message: error.to_string() }
+    }
+}
+
+impl fmt::Display for SiteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl std::error::Error for SiteError {}
