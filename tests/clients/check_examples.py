@@ -33,8 +33,10 @@ def main():
     for language, (command, print_answer) in programs.items():
         assert examples[language].count(ADDRESS) == 1, f"the {language} example has no address"
         source = examples[language].replace(ADDRESS, arguments.url) + print_answer
-        output = subprocess.run([*command, source], stdout=subprocess.PIPE, check=True, timeout=60, text=True).stdout
-        check(language, json.loads(output.strip().splitlines()[-1]))
+        done = subprocess.run([*command, source], capture_output=True, timeout=60, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{language} example: exit code {done.returncode}\n{done.stderr}")
+        check(language, json.loads(done.stdout.strip().splitlines()[-1]))
         print(f"{language} example: answered as documented")
 
 
