@@ -6,7 +6,8 @@
  *      `tax_query: {relation, clauses}` and REST's `sticky` and names of `orderby`.
  * Out: {"name": …, "ids": […], "ties": [[…], …], "protected": […], "found": n, "open": false}
  *
- * - `ids`: the posts of `new WP_Query(args)` in order, as an anonymous visitor gets them.
+ * - `ids`: the posts of `new WP_Query(args)` in order, as an anonymous visitor gets them, or the editor with
+ *   `"auth": true`.
  * - `ties`: groups whose order SQL leaves open. A group may hold posts that are not in `ids`: where the page's
  *   end cuts a group, any of its members may be on the page. An answer is right when it is as long as `ids`,
  *   has no post twice, and has at each place the same post or one of the same group.
@@ -42,6 +43,7 @@ while (($line = fgets(STDIN)) !== false) {
         continue;
     }
     $case = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
+    wp_set_current_user(empty($case['auth']) ? 0 : get_user_by('login', 'editor')->ID);
     $judged = new WP_Query();
     $judged->query(to_wp_query($case['args']) + ['update_post_meta_cache' => false, 'update_post_term_cache' => false]);
     $answer = ['name' => $case['name'] ?? null] + answer($judged, $clauses, $page);
@@ -122,6 +124,8 @@ function answer(WP_Query $query, array $clauses, array $page): array
         }
     }
     $ties = array_values(array_filter($groups, fn(array $group) => count($group) > 1 && array_intersect($group, $ids)));
+    array_walk($ties, fn(array &$group) => sort($group));
+    ksort($protected);
 
     $reached = [];
     foreach ($all as $row) {

@@ -20,13 +20,17 @@ if [ ${#socket} -gt 107 ]; then
 fi
 
 exec 3>&1 4>&2 >>"$log" 2>&1
+status=0
 trap 'status=$?; [ $status = 0 ] || { echo "up.sh: failed, the end of $log:"; tail -n 20 "$log"; } >&4' EXIT
 echo "== $(date)"
+# Tests that run side by side may share DIR.
+exec 9>"$dir/lock"
+flock 9
 
 # --- packages ---------------------------------------------------------------------------------------------------
 
-# mariadb-server-core is the server without its system service.
-packages='wordpress mariadb-server-core mariadb-client php-cli php-mysql php-mbstring php-xml'
+# None of them starts a service: mariadb-server-core is the server alone.
+packages='php-cli php-mysql php-mbstring mariadb-server-core mariadb-client-core'
 
 install_packages() {
     missing=
@@ -34,22 +38,18 @@ install_packages() {
         dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || missing="$missing $package"
     done
     [ -n "$missing" ] || return 0
-
-    # wordpress pulls in a web server; this keeps its service from being started.
-    policy=/usr/sbin/policy-rc.d
-    own_policy=
-    if [ ! -e $policy ]; then
-        own_policy=$policy
-        printf '#!/bin/sh\nexit 101\n' >$policy
-        chmod 755 $policy
-    fi
     apt-get update -qq
-    status=0
     # shellcheck disable=SC2086 # a list of words
     DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-        -o Dpkg::Options::=--force-unsafe-io $missing || status=$?
-    [ -z "$own_policy" ] || rm -f "$own_policy"
-    return $status
+        -o Dpkg::Options::=--force-unsafe-io $missing
+}
+
+# WordPress is unpacked and not installed: its package would bring Apache along, and twenty others.
+fetch_wordpress() {
+    [ ! -s "$dir/wordpress.deb" ] || return 0
+    cd "$dir"
+    apt-get download -qq wordpress || { apt-get update -qq && apt-get download -qq wordpress; }
+    mv wordpress_*.deb wordpress.deb
 }
 
 # --- servers ----------------------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ running() {
 start() {
     name=$1
     shift
-    setsid "$@" </dev/null >>"$dir/$name.log" 2>&1 3>&- 4>&- &
+    setsid "$@" </dev/null >>"$dir/$name.log" 2>&1 3>&- 4>&- 9>&- &
     echo $! >"$dir/$name.pid"
 }
 
@@ -89,9 +89,11 @@ sql() {
 start_database() {
     running mariadbd && return 0
     if [ ! -d "$dir/mysql/mysql" ]; then
-        rm -rf "$dir/mysql"
+        # Moved into place when it is whole.
+        rm -rf "$dir/mysql" "$dir/mysql.new"
         # shellcheck disable=SC2046 # nothing, or one option
-        mariadb-install-db --no-defaults --datadir="$dir/mysql" --skip-test-db $(as_root)
+        mariadb-install-db --no-defaults --datadir="$dir/mysql.new" --skip-test-db $(as_root)
+        mv "$dir/mysql.new" "$dir/mysql"
     fi
     # Nobody but this machine's socket can reach it, so it needs no accounts; and its data need not outlive a crash.
     # shellcheck disable=SC2046
@@ -106,15 +108,20 @@ as_root() {
     [ "$(id -u)" != 0 ] || echo --user=root
 }
 
+answers() {
+    # shellcheck disable=SC2016 # PHP's variable
+    php -r 'exit(@file_get_contents($argv[1]) === false ? 1 : 0);' "$1"
+}
+
 start_web() {
-    if running php && curl -sf -o /dev/null "$(cat "$dir/url")/wp-json/"; then
+    if running php && answers "$(cat "$dir/url")/wp-json/"; then
         return 0
     fi
     port=$(php "$here/free-port.php" "$(cat "$dir/url" 2>/dev/null || true)")
     echo "http://127.0.0.1:$port" >"$dir/url"
     PHP_CLI_SERVER_WORKERS=4 start php php -d display_errors=0 -d log_errors=1 -d memory_limit=512M \
         -S "127.0.0.1:$port" -t "$dir/site" "$here/router.php"
-    await php curl -sf "http://127.0.0.1:$port/wp-json/"
+    await php answers "http://127.0.0.1:$port/wp-json/"
 }
 
 # --- the site ---------------------------------------------------------------------------------------------------
@@ -122,14 +129,15 @@ start_web() {
 # Anything that changes what is in the database makes a new one.
 fingerprint() {
     cat "$here/install.php" "$here/seed.php" "$here/mu-plugins/site.php" "$here/wp-config.php" | sha256sum
-    dpkg-query -W wordpress
+    dpkg-deb -f "$dir/wordpress.deb" Version
 }
 
 make_site() {
     [ "$(cat "$dir/seeded" 2>/dev/null || true)" != "$(fingerprint)" ] || return 0
-    rm -rf "$dir/site" "$dir/seeded"
-    cp -a /usr/share/wordpress "$dir/site"
-    rm -rf "$dir/site/wp-content" "$dir/site/.htaccess" "$dir/site/wp-config.php"
+    rm -rf "$dir/site" "$dir/seeded" "$dir/package"
+    dpkg-deb -x "$dir/wordpress.deb" "$dir/package"
+    mv "$dir/package/usr/share/wordpress" "$dir/site"
+    rm -rf "$dir/package" "$dir/site/wp-content" "$dir/site/.htaccess"
     mkdir -p "$dir/site/wp-content/themes" "$dir/site/wp-content/plugins" "$dir/site/wp-content/uploads"
     ln -s "$here/mu-plugins" "$dir/site/wp-content/mu-plugins"
     ln -s "$here/theme" "$dir/site/wp-content/themes/plain"
@@ -141,6 +149,7 @@ make_site() {
 }
 
 install_packages
+fetch_wordpress
 start_database
 make_site
 start_web
