@@ -42,6 +42,9 @@ const MAX_STREAMS: u32 = 128;
 /// How often an HTTP/2 connection is asked whether it is still there, and how long it may take to say so.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 
+/// How long to wait after the first failure to accept, such as for want of file descriptors.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+
 /// Serves until `shutdown` is there, then takes no new connection, ends streams, and returns when all requests in
 /// flight are answered, or when that takes too long.
 pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output = ()>) {
@@ -85,9 +88,6 @@ pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output =
         warn!("some requests did not finish in time");
     }
 }
-
-/// How long to wait after the first failure to accept, such as for want of file descriptors.
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
 /// Waits for a free slot, then for a connection.
 async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {

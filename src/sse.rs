@@ -44,3 +44,36 @@ pub(crate) fn stream(
 fn event(data: &str) -> Bytes {
     format!("data: {data}\n\n").into()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use http_body_util::BodyExt;
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    async fn next(body: &mut Body) -> Option<Bytes> {
+        body.frame().await.map(|frame| frame.unwrap().into_data().unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn keeps_alive_until_it_closes() {
+        let permits = Arc::new(Semaphore::new(1));
+        let (open, closing) = watch::channel(());
+        let mut body = stream("1", "2".to_owned(), closing, permits.clone().acquire_owned().await.unwrap());
+        let start = Instant::now();
+        assert_eq!(next(&mut body).await.unwrap(), "data: 1\n\n");
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        for count in 1..4 {
+            assert_eq!(next(&mut body).await.unwrap(), ":\n\n");
+            assert_eq!(start.elapsed().as_secs(), KEEP_ALIVE.as_secs() * count);
+        }
+        assert_eq!(permits.available_permits(), 0);
+        drop(open);
+        assert_eq!(next(&mut body).await.unwrap(), "data: 2\n\n");
+        assert_eq!(next(&mut body).await, None);
+        assert_eq!(permits.available_permits(), 1);
+    }
+}

@@ -1,7 +1,7 @@
 //! The Model Context Protocol: what a server answers to a message. Nothing in here knows of HTTP, apart from the three
-//! headers that MCP defines and a [`Status`] of its own.
+//! headers that MCP defines and a `Status` of its own.
 //!
-//! [`answer`] tells messages from batches and asks [`era`] which revision speaks; `call` has the one `match` from
+//! `answer` tells messages from batches and asks `era` which revision speaks; `call` has the one `match` from
 //! method to answer. The revisions before 2026-07-28 share one shape, that one has another: its results carry
 //! `resultType`, `ttlMs`, `cacheScope` and who the server is.
 
@@ -81,7 +81,7 @@ async fn message(server: Server<'_>, headers: Headers<'_>, text: &str) -> Reply 
         Ok(Message::Response) => return rejected_or_accepted(era::check_response(headers)),
         Err(invalid) => return Reply::Response(Status::BadRequest, jsonrpc::failure(invalid.id, &invalid.error)),
     };
-    tracing::Span::current().record("rpc", tracing::field::debug(request.method.get(..64).unwrap_or(&request.method)));
+    log_method(&request.method);
     let called = async {
         let params = Params::parse(request.params)?;
         let revision = era::classify(headers, &request.method, &params)?;
@@ -95,6 +95,14 @@ async fn message(server: Server<'_>, headers: Headers<'_>, text: &str) -> Reply 
     called.await.unwrap_or_else(|Rejection { status, error }| {
         Reply::Response(status, jsonrpc::failure(Some(request.id), &error))
     })
+}
+
+/// Adds the method to the span of the request, where there is one. A client may call it anything, at any length.
+fn log_method(method: &str) {
+    let span = tracing::Span::current();
+    if !span.is_disabled() {
+        span.record("rpc", tracing::field::debug(method.chars().take(64).collect::<String>()));
+    }
 }
 
 fn rejected_or_accepted(checked: Result<(), Rejection>) -> Reply {

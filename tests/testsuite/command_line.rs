@@ -2,13 +2,13 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Read},
+    io::{BufRead, BufReader, Read, Write},
     process::{Child, Command, Output, Stdio},
 };
 
 use serde_json::Value;
 
-use crate::support::fixture;
+use crate::support::{fixture, request};
 
 fn mcpress(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcpress"));
@@ -239,6 +239,28 @@ mod signals {
         assert!(std::net::TcpStream::connect(address).is_ok());
         signal(&running.0, "-TERM");
         assert!(running.0.wait().unwrap().code().is_some());
+    }
+
+    #[test]
+    fn a_request_is_one_line_of_the_log_without_what_it_carried() {
+        let mut running = start(&["--log-format", "json", "--log-level", "debug"]);
+        let address = running.1[1].strip_prefix("http://").unwrap().strip_suffix("/mcp/docs").unwrap();
+        let body =
+            r#"{"jsonrpc":"2.0","id":"secret id","method":"resources/read","params":{"uri":"docs://api-overview"}}"#;
+        let headers = [("authorization", "Bearer secret")];
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        stream.write_all(&request("POST", "/mcp/docs", &headers, body.as_bytes())).unwrap();
+        stream.read_to_end(&mut Vec::new()).unwrap();
+        signal(&running.0, "-TERM");
+        let mut log = String::new();
+        running.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        assert!(!log.contains("secret") && !log.contains("API Overview"), "{log}");
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let answered: Vec<_> = lines.filter(|line| line["fields"]["message"] == "answered").collect();
+        assert_eq!(answered.len(), 1, "{log}");
+        assert_eq!(answered[0]["fields"]["status"], 200);
+        assert_eq!(answered[0]["span"]["path"], "/mcp/docs");
+        assert_eq!(answered[0]["span"]["rpc"], "\"resources/read\"");
     }
 
     #[test]
