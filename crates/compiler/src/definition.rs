@@ -9,7 +9,8 @@ use serde::{
 };
 
 use crate::{
-    url::{FetchDefinition, UrlDefinition},
+    fetch::FetchDefinition,
+    url::UrlDefinition,
     values::{Duration, MimeType, TextOrFile, Timestamp},
     wp_query::WpQueryDefinition,
     yaml::Field,
@@ -132,7 +133,7 @@ pub(crate) struct ArgumentDefinition {
 pub(crate) type Variables = Keys<Scalar>;
 
 /// A mapping whose keys its author chooses, in their order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Keys<T>(pub(crate) Vec<(String, Field<T>)>);
 
 /// Any value.

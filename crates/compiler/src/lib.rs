@@ -13,6 +13,7 @@ mod definition;
 mod described;
 mod diagnostic;
 mod emit;
+mod fetch;
 mod files;
 mod front_matter;
 mod identity;

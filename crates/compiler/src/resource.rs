@@ -157,15 +157,16 @@ impl<'a> Lowering<'a, '_> {
                 }
                 None => {}
             },
-            (Field::Absent, Field::Given(url, _), Field::Absent) => {
-                let source = url::lower(url, &self.server.fetch, &mut self.scope(path, prefix, &names));
+            (Field::Absent, Field::Given(url, mark), Field::Absent) => {
+                let source = url::lower(url, *mark, &self.server.fetch, &mut self.scope(path, prefix, &names));
                 let (Some(source), Some((uri, mark)), Some(arguments)) = (source, uri, arguments) else { return };
                 if self.diagnostics.len() == faults {
                     self.live(path, (uri, mark), described, &Map::new(), arguments, Source::Url(Box::new(source)));
                 }
             }
-            (Field::Absent, Field::Absent, Field::Given(query, _)) => {
-                let source = wp_query::lower(query, &self.server.fetch, &mut self.scope(path, prefix, &names));
+            (Field::Absent, Field::Absent, Field::Given(query, mark)) => {
+                let (mime_type, fetch) = (described.mime_type.as_deref(), &self.server.fetch);
+                let source = wp_query::lower(query, *mark, mime_type, fetch, &mut self.scope(path, prefix, &names));
                 let (Some(source), Some((uri, mark)), Some(arguments)) = (source, uri, arguments) else { return };
                 if self.diagnostics.len() == faults {
                     self.live(path, (uri, mark), described, &Map::new(), arguments, Source::WpQuery(Box::new(source)));
@@ -415,7 +416,8 @@ impl<'a> Lowering<'a, '_> {
         };
         let default_ttl = match &definition.source {
             Source::Static(_) => self.server.ttl_ms,
-            Source::Url(_) | Source::WpQuery(_) => 0,
+            Source::Url(url) => url.fetch.cache.map_or(0, |cache| cache.ttl_ms),
+            Source::WpQuery(query) => query.fetch.cache.map_or(0, |cache| cache.ttl_ms),
         };
         self.entries.push(Entry {
             uri,

@@ -7,8 +7,8 @@ use crate::{
     definition::{ServerDefinition, SiteDefinition, Variables},
     described,
     diagnostic::{Diagnostic, Position},
+    fetch::FetchDefinition,
     scope::Scope,
-    url::FetchDefinition,
     yaml::Field,
 };
 
@@ -152,9 +152,12 @@ fn page_size(field: &Field<u32>, scope: &mut Scope<'_>) -> Option<u32> {
     Some(*size)
 }
 
-fn fetch(field: Field<FetchDefinition>, _scope: &mut Scope<'_>) -> FetchDefinition {
+fn fetch(field: Field<FetchDefinition>, scope: &mut Scope<'_>) -> FetchDefinition {
     match field {
-        Field::Given(fetch, _) => fetch,
+        Field::Given(fetch, _) => {
+            fetch.check("fetch", scope);
+            fetch
+        }
         Field::Absent | Field::Bad => FetchDefinition::default(),
     }
 }

@@ -7,13 +7,11 @@ use serde::{
     de::{self, DeserializeSeed, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor, value},
 };
 
-use super::{Field, Mark, Node, OneOrMany, Value, resolve};
+use super::{Field, Mark, Node, Value, resolve};
 use crate::diagnostic::{Diagnostic, Position, nearest};
 
 /// The serde name by which a [`Field`] asks for its place.
 const FIELD: &str = "$field";
-/// The serde name of [`OneOrMany`].
-const ONE_OR_MANY: &str = "$one or many";
 
 /// Reads a node as `T`. What is wrong is added to `diagnostics`; `None` if nothing of it could be read.
 pub(crate) fn read<'de, T: Deserialize<'de>>(
@@ -225,7 +223,7 @@ impl<'de> de::Deserializer<'de> for Deserializer<'de, '_> {
     }
 
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.deserialize_str(visitor)
+        visitor.visit_borrowed_str(self.node.scalar().unwrap_or_default())
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -263,15 +261,11 @@ impl<'de> de::Deserializer<'de> for Deserializer<'de, '_> {
 
     fn deserialize_tuple_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _: &'static str,
         _: usize,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        match self.node.value {
-            Value::Sequence(_) => self.deserialize_seq(visitor),
-            _ if name == ONE_OR_MANY => visitor.visit_seq(One(Some(self))),
-            _ => self.deserialize_seq(visitor),
-        }
+        self.deserialize_seq(visitor)
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -343,17 +337,6 @@ impl<'de> SeqAccess<'de> for Elements<'de, '_> {
     }
 }
 
-/// One element in place of a list.
-struct One<'de, 'p>(Option<Deserializer<'de, 'p>>);
-
-impl<'de> SeqAccess<'de> for One<'de, '_> {
-    type Error = Error;
-
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
-        self.0.take().map(|deserializer| seed.deserialize(deserializer)).transpose()
-    }
-}
-
 struct Pairs<'de, 'p> {
     parent: Deserializer<'de, 'p>,
     pairs: &'de [(Node, Node)],
@@ -370,8 +353,7 @@ impl<'de> MapAccess<'de> for Pairs<'de, '_> {
         self.value = Some((name, value));
         let field = Path::Key(self.parent.field, name);
         let deserializer = Deserializer { node: key, field: &field, ..self.parent };
-        let located = |error| deserializer.locate(error);
-        seed.deserialize(value::BorrowedStrDeserializer::new(name)).map(Some).map_err(located)
+        seed.deserialize(deserializer).map(Some).map_err(|error| deserializer.locate(error))
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
@@ -451,29 +433,5 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
         }
 
         deserializer.deserialize_struct(FIELD, &[], FieldVisitor(std::marker::PhantomData))
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
-    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ListVisitor<T>(std::marker::PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
-            type Value = OneOrMany<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list or one element of it")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<OneOrMany<T>, A::Error> {
-                let mut list = Vec::new();
-                while let Some(element) = elements.next_element()? {
-                    list.push(element);
-                }
-                Ok(OneOrMany(list))
-            }
-        }
-
-        deserializer.deserialize_tuple_struct(ONE_OR_MANY, 0, ListVisitor(std::marker::PhantomData))
     }
 }

@@ -10,7 +10,6 @@
 //! - An unknown key of a struct is reported with the nearest known one.
 //! - A struct whose serde name is `short:KEY` may be written as a scalar, which then is the value of KEY.
 //! - A struct whose serde name begins with `open:` leaves unknown keys alone, unless they look like a slip.
-//! - [`OneOrMany`] is a list, or one element of it.
 
 mod de;
 mod tree;
@@ -70,10 +69,6 @@ impl<T> Field<T> {
         if self.is_absent() { other } else { self }
     }
 }
-
-/// A list, or one element of it without the brackets.
-#[derive(Clone, Debug)]
-pub(crate) struct OneOrMany<T>(pub(crate) Vec<Field<T>>);
 
 /// A value of the kind that may stand anywhere (`variables`, `meta`, front matter of other tools).
 pub(crate) fn free_form(node: &Node) -> serde_json::Value {

@@ -2,10 +2,29 @@
 //!
 //! The compiler checks all of it and stores it as JSON in the blob; the server reads that JSON once, at its start.
 
+mod date;
+mod fetch;
+mod href;
+mod param;
+mod query;
+mod url;
+mod wp_query;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+pub use date::{Date, DateTime, Unit};
+pub use fetch::{Cache, Fetch};
+pub use href::{Href, HrefError, check_site};
+pub use param::{Param, placeholders};
+pub use query::{
+    DateColumn, DateQuery, Operator, Order, OrderBy, PerPage, PostType, Query, Relation, SignedId, Slug, Slugs,
+    TaxClause, TaxQuery, Terms, Text, is_key,
+};
+pub use url::{Html, Method, StatusRange, Url};
+pub use wp_query::{Auth, Format, OutputField, PostField, WpQuery};
 
 /// An entry whose contents are made at each read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,21 +86,4 @@ pub struct Template {
     pub name: String,
     /// Its text.
     pub source: String,
-}
-
-/// An HTTP request, made anew at each read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Url {
-    /// The address; an RFC 6570 template over the arguments where the entry is a resource template. May hold
-    /// `${NAME}`.
-    pub href: String,
-}
-
-/// A WordPress query, run anew at each read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WpQuery {
-    /// The site's address. May hold `${NAME}`.
-    pub site: String,
 }
