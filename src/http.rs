@@ -7,7 +7,7 @@
 //! 4. the method is `POST`, or `OPTIONS` for a browser that asks first
 //! 5. `Accept` and `Content-Type` are those of JSON
 //! 6. the body arrives in time and is not too large
-//! 7. [`mcp`](crate::mcp) answers
+//! 7. [`mcp`] answers
 //!
 //! There are no redirects, since clients lose the body of a `POST` on the way.
 

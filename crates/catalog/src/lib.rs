@@ -9,7 +9,7 @@
 //! - [`result`]: writes the `contents` of a `resources/read` result
 //! - [`template`]: the minijinja environment
 //! - [`uri`], [`uri_template`]: RFC 3986 and RFC 6570
-//! - [`env`]: `${NAME}` in texts that are filled in when the server starts
+//! - [`mod@env`]: `${NAME}` in texts that are filled in when the server starts
 
 mod catalog;
 pub mod env;

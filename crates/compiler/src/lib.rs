@@ -1,7 +1,7 @@
 //! Compiles a content tree into a [`Catalog`]: load → define → lower → write the blob → emit Rust source.
 //!
 //! - [`compile`] does all but the last step; nothing in here prints or exits.
-//! - [`emit`] writes the table that the binary is built from.
+//! - [`emit()`] writes the table that the binary is built from.
 //! - [`Diagnostic`] is what is wrong with a tree.
 //!
 //! A file goes through `tree` (read), `yaml` (parsed, every value with its place), `definition` (as its author wrote
