@@ -57,10 +57,11 @@ pub(crate) fn is_text_type(mime_type: &str) -> bool {
         || suffixes.iter().any(|suffix| subtype.ends_with(suffix))
 }
 
-/// True if a text has both kinds of line ends.
-pub(crate) fn mixes_line_ends(text: &str) -> bool {
-    let crlf = text.matches("\r\n").count();
-    crlf > 0 && text.matches('\n').count() > crlf
+/// The first line (from 1) whose end is of another kind than that of the lines before it.
+pub(crate) fn first_odd_line_end(text: &str) -> Option<usize> {
+    let mut ends = text.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(|line| line.ends_with("\r\n"));
+    let first = ends.next()?;
+    ends.position(|end| end != first).map(|index| index + 2)
 }
 
 /// The text of the first level-one heading of a Markdown text.
@@ -120,6 +121,9 @@ mod tests {
 
     #[test]
     fn sees_mixed_line_ends() {
-        assert!(mixes_line_ends("a\r\nb\n") && !mixes_line_ends("a\r\nb\r\n") && !mixes_line_ends("a\nb"));
+        assert_eq!(first_odd_line_end("a\r\nb\r\nc\n"), Some(3));
+        assert_eq!(first_odd_line_end("a\n\r\n"), Some(2));
+        assert_eq!(first_odd_line_end("a\r\nb"), None);
+        assert_eq!(first_odd_line_end("a\nb\n"), None);
     }
 }

@@ -62,17 +62,15 @@ impl Described {
     }
 
     pub(crate) fn of_page(page: &PageDefinition, scope: &mut Scope<'_>) -> Self {
-        let mut described = Self::lower(&fields!(page), scope);
-        // A definition with `files` checks its URIs after filling in `{path}`; front matter has no such thing.
-        described.uri = described.uri.filter(|(uri, mark)| check_uri(uri, *mark, scope));
-        described
+        let described = Self::lower(&fields!(page), scope);
+        Self { uri: described.uri.filter(|(uri, mark)| check_uri(uri, *mark, scope)), ..described }
     }
 
     fn lower(fields: &Fields<'_>, scope: &mut Scope<'_>) -> Self {
         Self {
             uri: fields.uri.given().map(|(uri, mark)| (uri.clone(), mark)),
-            name: fields.name.value().cloned(),
-            title: fields.title.value().cloned(),
+            name: not_empty("name", fields.name, scope),
+            title: not_empty("title", fields.title, scope),
             description: fields.description.value().cloned(),
             mime_type: fields.mime_type.value().map(|mime_type| mime_type.0.clone()),
             annotations: fields.annotations.value().map(|definition| annotations(definition, scope)),
@@ -111,13 +109,24 @@ pub(crate) fn check_uri(uri: &str, mark: Mark, scope: &mut Scope<'_>) -> bool {
     }
 }
 
+fn not_empty(name: &str, field: &Field<String>, scope: &mut Scope<'_>) -> Option<String> {
+    let (text, mark) = field.given()?;
+    if text.trim().is_empty() {
+        scope.error(mark, name, "an empty text").with_hint("leave it out, or say something");
+        return None;
+    }
+    Some(text.clone())
+}
+
 fn annotations(definition: &AnnotationsDefinition, scope: &mut Scope<'_>) -> Annotations {
     let audience = definition.audience.value().map(Vec::as_slice).unwrap_or_default();
     let priority = definition.priority.given().and_then(|(priority, mark)| {
         if (0.0..=1.0).contains(priority) {
             return Some(*priority);
         }
-        scope.error(mark, "annotations.priority", format!("expected a number from 0 to 1, found `{priority}`"));
+        scope
+            .error(mark, "annotations.priority", format!("expected a number from 0 to 1, found `{priority}`"))
+            .with_hint("0 is optional, 1 is required reading");
         None
     });
     Annotations {
@@ -156,9 +165,10 @@ fn icon(definition: &IconDefinition, mark: Mark, index: usize, scope: &mut Scope
         }
     };
     let src = match src.split_once(':') {
-        Some(("https" | "data", _)) => match mcpress_catalog::uri::check(src) {
-            Ok(()) => src.clone(),
-            Err(reason) => {
+        Some(("https" | "data", rest)) => match mcpress_catalog::uri::check(src) {
+            Ok(()) if rest.len() > 2 => src.clone(),
+            checked => {
+                let reason = checked.err().unwrap_or_else(|| "it names nothing".to_owned());
                 scope.error(mark, &format!("{field}.src"), format!("not a URI: {reason}"));
                 return None;
             }
@@ -234,7 +244,11 @@ fn check_meta_key(key: &str) -> Result<(), (&'static str, &'static str)> {
                 "a prefix is labels with dots between; each begins with a letter and ends with a letter or digit";
             return Err(("not a prefix of `_meta` keys", hint));
         }
-        if labels.len() > 1 && labels.iter().any(|label| matches!(*label, "mcp" | "modelcontextprotocol")) {
+        // 2025-06-18 reserves these labels before another one, the later revisions in the second place.
+        let is_reserved = |(index, label): (usize, &&str)| {
+            matches!(*label, "mcp" | "modelcontextprotocol") && (index == 1 || index + 1 < labels.len())
+        };
+        if labels.iter().enumerate().any(is_reserved) {
             return Err((
                 reserved,
                 "prefixes with a label `mcp` or `modelcontextprotocol` belong to MCP; use your own",
@@ -265,11 +279,21 @@ mod tests {
 
     #[test]
     fn meta_keys_follow_the_grammar() {
-        for key in ["a", "a-b_c.d", "com.example/x", "com.example/", "mcp/x", "io.github-1/k"] {
+        for key in ["a", "a-b_c.d", "com.example/x", "com.example/", "mcp/x", "io.github-1/k", "com.example.mcp/k"] {
             assert_eq!(check_meta_key(key), Ok(()), "{key}");
         }
-        for key in ["", "-a", "a-", "a b", "1com.x/k", "com..x/k", "dev.mcp/k", "io.modelcontextprotocol/k", "baggage"]
-        {
+        for key in [
+            "",
+            "-a",
+            "a-",
+            "a b",
+            "1com.x/k",
+            "com..x/k",
+            "dev.mcp/k",
+            "mcp.dev/k",
+            "io.modelcontextprotocol/k",
+            "baggage",
+        ] {
             assert!(check_meta_key(key).is_err(), "{key}");
         }
     }

@@ -79,12 +79,7 @@ impl Diagnostic {
 
     /// The same, its path made one that leads to the file from the current folder.
     pub fn relative_to(mut self, root: &Path) -> Self {
-        let path = root.join(&self.path);
-        let below = std::env::current_dir().ok().and_then(|here| {
-            let here = here.canonicalize().ok()?;
-            Some(root.canonicalize().ok()?.strip_prefix(here).ok()?.join(&self.path))
-        });
-        self.path = below.unwrap_or(path).to_string_lossy().trim_end_matches('/').to_owned();
+        self.path = shown(root, &self.path);
         self
     }
 }
@@ -118,12 +113,30 @@ impl fmt::Display for Severity {
     }
 }
 
+/// The path that leads to a file of the tree at `root` from the current folder, if the tree lies below it.
+pub(crate) fn shown(root: &Path, path: &str) -> String {
+    let below = std::env::current_dir().ok().and_then(|here| {
+        let here = here.canonicalize().ok()?;
+        Some(root.canonicalize().ok()?.strip_prefix(here).ok()?.join(path))
+    });
+    below.unwrap_or_else(|| root.join(path)).to_string_lossy().trim_end_matches('/').to_owned()
+}
+
+/// The known name that `name`, of five or more letters, is within two edits of.
+pub(crate) fn slip<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let long_enough = name.chars().count() >= 5;
+    known.iter().copied().find(|known| long_enough && strsim::osa_distance(name, known) <= 2)
+}
+
 /// The known name that is nearest to `name`, if one is near enough to be what was meant.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = if name.chars().count() < 5 { 1 } else { 2 };
     let distance = |known: &str| strsim::osa_distance(&name.to_lowercase(), &known.to_lowercase());
+    let length = name.len();
     known
         .into_iter()
+        // What is much longer or shorter cannot be near, which spares the work where there are many.
+        .filter(|known| known.len().abs_diff(length) <= 8)
         .map(|known| (distance(known), known))
         .filter(|(distance, known)| *distance <= allowed || known.replace('_', "") == name.to_lowercase())
         .min_by_key(|(distance, _)| *distance)

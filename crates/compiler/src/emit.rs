@@ -38,7 +38,11 @@ fn write_catalog(rust: &mut String, catalog: &Catalog) -> fmt::Result {
     writeln!(rust, "];\nstatic PARTIALS: &[Partial] = &[")?;
     for partial in catalog.partials.iter() {
         let (name, source) = (Range(partial.name), Range(partial.source));
-        writeln!(rust, "    Partial {{ name: {name}, source: {source} }}, // {}", catalog.text(partial.name))?;
+        writeln!(
+            rust,
+            "    Partial {{ name: {name}, source: {source} }}, // {}",
+            catalog.text(partial.name).escape_debug()
+        )?;
     }
     writeln!(
         rust,
@@ -60,13 +64,17 @@ fn write_tables(rust: &mut String, catalog: &Catalog, index: usize, server: &Ser
         writeln!(
             rust,
             "    Resource {{ uri: {uri}, item: {item}, ttl_ms: {ttl_ms}, source: Source::{kind}({source}) }}, // {}",
-            catalog.text(resource.uri)
+            catalog.text(resource.uri).escape_debug()
         )?;
     }
     writeln!(rust, "];\nstatic ALIASES_{index}: &[Alias] = &[")?;
     for alias in server.aliases.iter() {
         let (normal, resource) = (Range(alias.normal), alias.resource);
-        writeln!(rust, "    Alias {{ normal: {normal}, resource: {resource} }}, // {}", catalog.text(alias.normal))?;
+        writeln!(
+            rust,
+            "    Alias {{ normal: {normal}, resource: {resource} }}, // {}",
+            catalog.text(alias.normal).escape_debug()
+        )?;
     }
     writeln!(rust, "];\nstatic TEMPLATES_{index}: &[Template] = &[")?;
     for template in server.templates.iter() {
@@ -76,7 +84,7 @@ fn write_tables(rust: &mut String, catalog: &Catalog, index: usize, server: &Ser
             rust,
             "    Template {{ uri_template: {uri_template}, item: {item}, ttl_ms: {ttl_ms}, \
              definition: {definition} }}, // {}",
-            catalog.text(template.uri_template)
+            catalog.text(template.uri_template).escape_debug()
         )?;
     }
     writeln!(rust, "];")

@@ -227,7 +227,7 @@ mod tests {
 
     fn definition(source: &str) -> FetchDefinition {
         let mut diagnostics = Vec::new();
-        let node = yaml::parse("f", source, 1).unwrap().unwrap();
+        let node = yaml::parse("f", source, 1, &mut Vec::new()).unwrap().unwrap();
         let definition = yaml::read("f", "fetch", &node, &mut diagnostics).unwrap();
         assert_eq!(diagnostics, []);
         definition

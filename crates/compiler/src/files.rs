@@ -29,10 +29,18 @@ pub(crate) fn matching<'a>(tree: &'a Tree, glob: &str, mark: Mark, scope: &mut S
             return None;
         }
     };
+    if folder.split('/').any(|part| part.starts_with('_')) {
+        scope
+            .error(mark, "static.files", format!("the files in `{prefix}` are never content"))
+            .with_hint("a file or folder whose name begins with `_` is never content; move or rename it");
+        return None;
+    }
     let matcher = match GlobBuilder::new(pattern).literal_separator(true).build() {
         Ok(glob) => glob.compile_matcher(),
         Err(error) => {
-            scope.error(mark, "static.files", format!("not a glob: {}", error.kind()));
+            scope
+                .error(mark, "static.files", format!("not a glob: {}", error.kind()))
+                .with_hint("`*` stands for a part of a name, `**` for folders, `{a,b}` for either");
             return None;
         }
     };

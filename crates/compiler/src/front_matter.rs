@@ -14,7 +14,7 @@ pub(crate) struct Part<'a> {
 ///
 /// It stands between a first line `---` and the next line `---` or `...`.
 pub(crate) fn split<'a>(path: &str, text: &'a str) -> (Option<Part<'a>>, Part<'a>) {
-    if !path.ends_with(".md") && !path.ends_with(".markdown") {
+    if !is_markdown(path) {
         return (None, Part { text, first_line: 1 });
     }
     let Some((yaml, rest, lines)) = fenced(text) else { return (None, Part { text, first_line: 1 }) };
@@ -27,12 +27,16 @@ pub(crate) fn split<'a>(path: &str, text: &'a str) -> (Option<Part<'a>>, Part<'a
 
 /// A warning for a text that begins like front matter which never ends.
 pub(crate) fn unclosed(path: &str, text: &str) -> Option<Diagnostic> {
-    let markdown = path.ends_with(".md") || path.ends_with(".markdown");
     let opens = text.lines().next().is_some_and(|line| line.trim_end() == "---");
-    (markdown && opens && fenced(text).is_none()).then(|| {
+    (is_markdown(path) && opens && fenced(text).is_none()).then(|| {
         Diagnostic::warning(path, Position::START, "front matter begins here and never ends, so it is served as text")
             .hint("close it with a line `---`, or write `***` for a rule")
     })
+}
+
+fn is_markdown(path: &str) -> bool {
+    let extension = path.rsplit('.').next().unwrap_or_default();
+    extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("markdown")
 }
 
 /// What stands between the fences, what follows them, and the number of lines up to the second fence.

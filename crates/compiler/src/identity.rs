@@ -15,11 +15,11 @@ use crate::{
 
 /// The `uri` or `uri_template` of a definition and its place.
 pub(crate) fn uri(definition: &ResourceDefinition, mark: Mark, scope: &mut Scope<'_>) -> Option<(Uri, Mark)> {
-    let live = definition.static_.is_absent();
+    // A URI with `{path}` in it is checked once that is filled in.
+    let has_path = definition.static_.value().is_some_and(|definition| !definition.files.is_absent());
     match (&definition.uri, &definition.uri_template) {
         (Field::Given(uri, mark), Field::Absent) => {
-            // The URI of a static definition may hold `{path}` and is checked once that is filled in.
-            let valid = !live || check_uri(uri, *mark, scope);
+            let valid = has_path || check_uri(uri, *mark, scope);
             if let Some((_, mark)) = definition.arguments.given() {
                 scope
                     .error(mark, "arguments", "arguments belong to a `uri_template`")
@@ -61,6 +61,13 @@ pub(crate) fn arguments(definition: &ResourceDefinition, scope: &mut Scope<'_>) 
             .with_hint("begin with a scheme, such as `docs://users/{id}`");
         return None;
     }
+    if let Some(name) =
+        variables.iter().find(|name| !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+    {
+        scope
+            .error(mark, "uri_template", format!("`{name}` is no name of an argument"))
+            .with_hint("letters, digits and `_` make one");
+    }
     if variables.is_empty() {
         scope.error(mark, "uri_template", "the template has no variable").with_hint("give it as `uri`");
     }
@@ -96,12 +103,15 @@ pub(crate) fn arguments(definition: &ResourceDefinition, scope: &mut Scope<'_>) 
 fn argument(name: &str, definition: &ArgumentDefinition, scope: &mut Scope<'_>) -> Argument {
     let pattern = definition.pattern.given().and_then(|(pattern, mark)| {
         // Compiled the way the server does, so that what passes here works there.
-        match Regex::new(&format!("^(?:{pattern})$")) {
+        let whole = || Regex::new(&format!("^(?:{pattern})$"));
+        match Regex::new(pattern).and_then(|_| whole()) {
             Ok(regex) => Some((pattern, regex)),
             Err(error) => {
                 let text = error.to_string();
                 let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-                scope.error(mark, &format!("arguments.{name}.pattern"), format!("not a regular expression: {reason}"));
+                scope
+                    .error(mark, &format!("arguments.{name}.pattern"), format!("not a regular expression: {reason}"))
+                    .with_hint("it must match the whole value, such as `[a-z0-9-]+`; quote it in YAML");
                 None
             }
         }
@@ -117,9 +127,11 @@ fn argument(name: &str, definition: &ArgumentDefinition, scope: &mut Scope<'_>) 
         {
             let field = format!("{field}[{index}]");
             if pattern.as_ref().is_some_and(|(_, regex)| !regex.is_match(value)) {
-                scope.error(mark, &field, format!("`{value}` does not match the argument's own pattern"));
+                scope
+                    .error(mark, &field, format!("`{value}` does not match the argument's own pattern"))
+                    .with_hint("change one of the two");
             } else if values.contains(value) {
-                scope.error(mark, &field, format!("`{value}` is given twice"));
+                scope.error(mark, &field, format!("`{value}` is given twice")).with_hint("keep one of them");
             } else {
                 values.push(value.clone());
             }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     content::{self, Content, Payload},
-    definition::{PageDefinition, ResourceDefinition},
+    definition::{PageDefinition, ResourceDefinition, StaticDefinition},
     described::{Described, check_uri},
     diagnostic::{Diagnostic, Position},
     files, front_matter, identity,
@@ -20,8 +20,11 @@ use crate::{
     static_source::{self, StaticKind},
     tree::Tree,
     url, wp_query,
-    yaml::{self, Field, Mark, Node},
+    yaml::{self, Field, Mark, Node, NotYaml},
 };
+
+/// What to do with a file in a folder whose name begins with `_`.
+const PRIVATE: &str = "a file or folder whose name begins with `_` is never content; move or rename it";
 
 /// A text longer than this is cut off by many hosts.
 const LONG_TEXT: usize = 100 * 1024;
@@ -33,6 +36,8 @@ pub(crate) struct Entry<'a> {
     /// Where it is defined: the file, and the place of its URI there.
     pub(crate) path: String,
     pub(crate) position: Position,
+    /// The file that holds its content, which may be another.
+    pub(crate) file: String,
     pub(crate) described: Described,
     pub(crate) name: String,
     pub(crate) ttl_ms: u64,
@@ -62,6 +67,37 @@ pub(crate) struct Lowering<'a, 'd> {
     pub(crate) entries: Vec<Entry<'a>>,
 }
 
+/// The definition that is being lowered: its file, what stands before its fields, and its arguments.
+#[derive(Clone, Copy)]
+struct At<'d> {
+    path: &'d str,
+    prefix: &'d str,
+    arguments: &'d [String],
+}
+
+/// Where an entry is defined, and the file that holds its content.
+#[derive(Clone, Copy)]
+struct Place<'d> {
+    path: &'d str,
+    position: Position,
+    file: &'d str,
+}
+
+/// A file that a definition names.
+#[derive(Clone, Copy)]
+struct FoundFile<'d, 'a> {
+    path: &'d str,
+    bytes: &'a [u8],
+}
+
+/// What a file holds.
+struct FileContent<'a> {
+    content: Content<'a>,
+    page: Option<Page<'a>>,
+    /// Its text, unless it is binary.
+    text: Option<Located>,
+}
+
 /// The front matter of a Markdown text, and the text below it.
 struct Page<'a> {
     described: Described,
@@ -75,7 +111,7 @@ impl<'a> Lowering<'a, '_> {
         let name = page_path(below);
         let mut described = Described { name: Some(name.to_owned()), ..Described::default() };
         let derived = if below == "index.md" { self.server.index_uri() } else { self.server.uri_of(name) };
-        let Some((content, page, _)) = self.file_content(path, bytes, None) else { return };
+        let Some(FileContent { content, page, .. }) = self.file_content(path, bytes, None) else { return };
         if let Some(page) = page {
             described = Described { name: page.described.name.clone().or(described.name), ..page.described };
         }
@@ -89,7 +125,7 @@ impl<'a> Lowering<'a, '_> {
             self.diagnostics.push(Diagnostic::error(path, Position::START, "", message).hint(hint));
             return;
         }
-        self.push_static(Uri::Resource(uri), path, position, described, content);
+        self.push_static(uri, Place { path, position, file: path }, described, content);
     }
 
     /// A file that defines entries.
@@ -98,7 +134,7 @@ impl<'a> Lowering<'a, '_> {
             self.diagnostics.push(Diagnostic::error(path, Position::START, "", "not a UTF-8 text"));
             return;
         };
-        let node = match yaml::parse(path, source, 1) {
+        let node = match yaml::parse(path, source, 1, self.diagnostics) {
             Ok(Some(node)) => node,
             Ok(None) => {
                 let hint = "write a definition, or remove the file";
@@ -106,7 +142,7 @@ impl<'a> Lowering<'a, '_> {
                     .push(Diagnostic::error(path, Position::START, "", "the definition file is empty").hint(hint));
                 return;
             }
-            Err(mut diagnostics) => return self.diagnostics.append(&mut diagnostics),
+            Err(NotYaml) => return,
         };
         match &node.value {
             yaml::Value::Sequence(nodes) if nodes.is_empty() => {
@@ -124,53 +160,41 @@ impl<'a> Lowering<'a, '_> {
     }
 
     fn definition(&mut self, path: &str, prefix: &str, node: &Node) {
-        let Some(definition) = yaml::read::<ResourceDefinition>(path, prefix, node, self.diagnostics) else { return };
         let faults = self.diagnostics.len();
+        let Some(definition) = yaml::read::<ResourceDefinition>(path, prefix, node, self.diagnostics) else { return };
         let names: Vec<String> = match definition.arguments.value() {
             Some(arguments) => arguments.0.iter().map(|(name, _)| name.clone()).collect(),
             None => Vec::new(),
         };
-        let mut scope = self.scope(path, prefix, &names);
+        let at = At { path, prefix, arguments: &names };
+        let mut scope = self.scope(at);
         let described = Described::of_definition(&definition, &mut scope);
         let uri = identity::uri(&definition, node.mark, &mut scope);
         let arguments = identity::arguments(&definition, &mut scope);
-        match (&definition.static_, &definition.url, &definition.wp_query) {
-            (Field::Given(static_, mark), Field::Absent, Field::Absent) => match uri {
-                Some((Uri::Template(uri), mark_of_uri)) => {
-                    let source = static_source::template(static_, *mark, &mut scope);
-                    let (Some(template), Some(arguments)) = (source, arguments) else { return };
-                    if self.diagnostics.len() == faults {
-                        let mut described = described;
-                        let mut variables = Map::new();
-                        if template.name != path {
-                            let Some(page) = self.template_page(&template.name) else { return };
-                            variables = page.variables;
-                            described = described.or(Described { uri: None, ..page.described });
-                            described.mime_type = described.mime_type.or(guessed(&template.name));
-                        }
-                        let source = Source::Static(template);
-                        self.live(path, (Uri::Template(uri), mark_of_uri), described, &variables, arguments, source);
-                    }
+        let (mut described, mut variables) = (described, Map::new());
+        let source = match (&definition.static_, &definition.url, &definition.wp_query) {
+            (Field::Given(static_, mark), Field::Absent, Field::Absent) if definition.uri_template.is_absent() => {
+                let uri = uri.map(|(_, mark)| mark);
+                return self.static_(at, &definition, (static_, *mark), described, uri);
+            }
+            (Field::Given(static_, mark), Field::Absent, Field::Absent) => {
+                let template = static_source::template(static_, *mark, &mut scope);
+                if let Some(template) = template.as_ref().filter(|template| template.name != path) {
+                    let Some(page) = self.template_page(&template.name) else { return };
+                    variables = page.variables;
+                    described = described.or(Described { uri: None, ..page.described });
+                    described.mime_type = described.mime_type.or(guessed(&template.name));
                 }
-                Some((Uri::Resource(_), _)) => {
-                    self.static_(path, prefix, &definition, described);
-                }
-                None => {}
-            },
+                template.map(Source::Static)
+            }
             (Field::Absent, Field::Given(url, mark), Field::Absent) => {
-                let source = url::lower(url, *mark, &self.server.fetch, &mut self.scope(path, prefix, &names));
-                let (Some(source), Some((uri, mark)), Some(arguments)) = (source, uri, arguments) else { return };
-                if self.diagnostics.len() == faults {
-                    self.live(path, (uri, mark), described, &Map::new(), arguments, Source::Url(Box::new(source)));
-                }
+                let source = url::lower(url, *mark, &self.server.fetch, &mut self.scope(at));
+                source.map(|source| Source::Url(Box::new(source)))
             }
             (Field::Absent, Field::Absent, Field::Given(query, mark)) => {
                 let (mime_type, fetch) = (described.mime_type.as_deref(), &self.server.fetch);
-                let source = wp_query::lower(query, *mark, mime_type, fetch, &mut self.scope(path, prefix, &names));
-                let (Some(source), Some((uri, mark)), Some(arguments)) = (source, uri, arguments) else { return };
-                if self.diagnostics.len() == faults {
-                    self.live(path, (uri, mark), described, &Map::new(), arguments, Source::WpQuery(Box::new(source)));
-                }
+                let source = wp_query::lower(query, *mark, mime_type, fetch, &mut self.scope(at));
+                source.map(|source| Source::WpQuery(Box::new(source)))
             }
             (static_, url, query) => {
                 let sources = [!static_.is_absent(), !url.is_absent(), !query.is_absent()];
@@ -183,119 +207,111 @@ impl<'a> Lowering<'a, '_> {
                         "keep one of `static`, `url` and `wp_query`; several resources are several definitions",
                     ),
                 }
+                return;
             }
+        };
+        if let (Some(uri), Some(arguments), Some(source)) = (uri, arguments, source)
+            && self.diagnostics.len() == faults
+        {
+            self.live(path, uri, described, &variables, arguments, source);
         }
     }
 
-    /// A definition with `uri` and `static`.
-    fn static_(&mut self, path: &str, prefix: &str, definition: &ResourceDefinition, described: Described) {
-        let (Some((uri, mark_of_uri)), Some((static_, mark))) = (definition.uri.given(), definition.static_.given())
-        else {
-            return;
-        };
-        let tree = self.tree;
-        let render = static_.render.value().copied().unwrap_or(false);
-        let mut scope = self.scope(path, prefix, &[]);
-        match static_source::kind(static_, mark, &mut scope) {
+    /// A definition with `uri` and `static`. `uri` is the place of its URI, if that is sound.
+    fn static_(
+        &mut self,
+        at: At<'_>,
+        definition: &ResourceDefinition,
+        (static_, mark): (&StaticDefinition, Mark),
+        described: Described,
+        uri: Option<Mark>,
+    ) {
+        let written = definition.uri.value().map(String::as_str).unwrap_or_default();
+        let render = static_.render.given().filter(|(render, _)| **render).map(|(_, mark)| mark);
+        match static_source::kind(static_, mark, &mut self.scope(at)) {
             Some(StaticKind::Text(text, mark)) => {
-                if !check_uri(uri, mark_of_uri, &mut scope) {
-                    return;
-                }
-                let located = Located { path: path.to_owned(), start: mark.content, text: text.to_owned() };
+                let located = self.scope(at).inline(text, mark, "static.text");
                 let mime_type = described.mime_type.clone().unwrap_or_else(|| "text/plain".to_owned());
                 let text = match render {
-                    true => {
-                        let Some(text) = self.render(&located, uri, &described, &Map::new()) else { return };
-                        text
-                    }
-                    false => located.text,
+                    Some(_) => self.render(&located, written, &described, &mime_type, &Map::new()),
+                    None => Some(located.text),
                 };
+                let (Some(text), Some(mark)) = (text, uri) else { return };
                 let payload = match content::is_text_type(&mime_type) {
                     true => Payload::Text(Cow::Owned(text)),
                     false => Payload::Blob(Cow::Owned(text.into_bytes())),
                 };
-                let content = Content { mime_type, payload };
-                self.push_static(Uri::Resource(uri.clone()), path, mark_of_uri.position, described, content);
+                let place = Place { path: at.path, position: mark.position, file: at.path };
+                self.push_static(written.to_owned(), place, described, Content { mime_type, payload });
             }
-            Some(StaticKind::File(file, mark)) => {
-                if !check_uri(uri, mark_of_uri, &mut scope) {
-                    return;
+            Some(StaticKind::File(file, mark)) => match self.tree.find(at.path, file) {
+                Ok((path, _)) if is_private(&path) => {
+                    self.scope(at).error(mark, "static.file", format!("`{file}` is never content")).with_hint(PRIVATE);
                 }
-                match tree.find(path, file) {
-                    Ok((file, bytes)) => {
-                        let rendered = render.then_some((uri.as_str(), mark));
-                        self.defined_file(path, &file, bytes, uri, mark_of_uri, described, rendered);
-                    }
-                    Err((message, hint)) => {
-                        self.scope(path, prefix, &[]).error(mark, "static.file", message).with_hint(&hint);
-                    }
+                Ok((path, bytes)) => {
+                    let file = FoundFile { path: &path, bytes };
+                    self.defined_file(at, file, (written, uri), described, render);
                 }
-            }
+                Err((message, hint)) => {
+                    self.scope(at).error(mark, "static.file", message).with_hint(&hint);
+                }
+            },
             Some(StaticKind::Files(glob, mark)) => {
-                if !uri.contains("{path}") {
-                    scope
-                        .error(mark_of_uri, "uri", "with `files`, the URI must contain `{path}`")
+                let has_path = written.contains("{path}");
+                if let Some(mark) = uri.filter(|_| !has_path) {
+                    self.scope(at)
+                        .error(mark, "uri", "with `files`, the URI must contain `{path}`")
                         .with_hint("for example `docs://handbook/{path}`");
-                    return;
                 }
-                let Some(matches) = files::matching(tree, glob, mark, &mut scope) else { return };
+                let Some(matches) = files::matching(self.tree, glob, mark, &mut self.scope(at)) else { return };
                 for file in matches {
-                    let uri = fill_path(uri, &file.below);
-                    if !check_uri(&uri, mark_of_uri, &mut self.scope(path, prefix, &[])) {
-                        return;
-                    }
-                    let filled = described.clone().with_path(page_path(&file.below));
-                    let rendered = render.then_some((uri.as_str(), mark));
-                    self.defined_file(path, &file.path, file.bytes, &uri, mark_of_uri, filled, rendered);
+                    let filled = fill_path(written, &file.below);
+                    let uri = uri.filter(|mark| has_path && check_uri(&filled, *mark, &mut self.scope(at)));
+                    let described = described.clone().with_path(page_path(&file.below));
+                    let file = FoundFile { path: &file.path, bytes: file.bytes };
+                    self.defined_file(at, file, (&filled, uri), described, render);
                 }
             }
             None => {}
         }
     }
 
-    /// A file that a definition names. `rendered` holds its URI and the place that asks for rendering.
-    #[expect(clippy::too_many_arguments, reason = "both kinds of definition that name files come together here")]
+    /// A file that a definition names. `render` is the place that asks for rendering, if one does.
     fn defined_file(
         &mut self,
-        path: &str,
-        file: &str,
-        bytes: &'a [u8],
-        uri: &str,
-        mark: Mark,
+        at: At<'_>,
+        file: FoundFile<'_, 'a>,
+        (written, uri): (&str, Option<Mark>),
         described: Described,
-        rendered: Option<(&str, Mark)>,
+        render: Option<Mark>,
     ) {
-        let Some((mut content, page, located)) = self.file_content(file, bytes, described.mime_type.as_deref()) else {
-            return;
+        let content = self.file_content(file.path, file.bytes, described.mime_type.as_deref());
+        let Some(FileContent { mut content, page, text }) = content else { return };
+        let (variables, described) = match page {
+            Some(page) => (page.variables, described.or(Described { uri: None, ..page.described })),
+            None => (Map::new(), described),
         };
-        let variables = page.as_ref().map(|page| page.variables.clone()).unwrap_or_default();
-        let described = match page {
-            Some(page) => described.or(Described { uri: None, ..page.described }),
-            None => described,
-        };
-        if let Some((_, asked)) = rendered {
-            match located {
-                Some(located) => {
-                    let Some(text) = self.render(&located, uri, &described, &variables) else { return };
-                    content.payload = Payload::Text(Cow::Owned(text));
-                }
-                None => {
-                    let message = format!("`{file}` is binary ({}) and cannot be rendered", content.mime_type);
-                    self.diagnostics.push(Diagnostic::error(path, asked.position, "static.render", message));
-                    return;
-                }
+        match (render, text) {
+            (None, _) => {}
+            (Some(_), Some(located)) => {
+                let rendered = self.render(&located, written, &described, &content.mime_type, &variables);
+                let Some(text) = rendered else { return };
+                content.payload = Payload::Text(Cow::Owned(text));
+            }
+            (Some(mark), None) => {
+                let message = format!("`{}` is binary ({}) and cannot be rendered", file.path, content.mime_type);
+                self.scope(at).error(mark, "static.render", message).with_hint("remove `render`");
+                return;
             }
         }
-        self.push_static(Uri::Resource(uri.to_owned()), path, mark.position, described, content);
+        if let Some(mark) = uri {
+            let place = Place { path: at.path, position: mark.position, file: file.path };
+            self.push_static(written.to_owned(), place, described, content);
+        }
     }
 
-    /// What a file holds, with its front matter, and (for text) where its text stands.
-    fn file_content(
-        &mut self,
-        path: &str,
-        bytes: &'a [u8],
-        defined: Option<&str>,
-    ) -> Option<(Content<'a>, Option<Page<'a>>, Option<Located>)> {
+    /// What a file holds, with its front matter.
+    fn file_content(&mut self, path: &str, bytes: &'a [u8], defined: Option<&str>) -> Option<FileContent<'a>> {
         let text = content::as_text(bytes);
         let page = match text {
             Some(text) => self.page(path, text)?,
@@ -304,44 +320,45 @@ impl<'a> Lowering<'a, '_> {
         let from_page = page.as_ref().and_then(|page| page.described.mime_type.clone());
         let known = defined.map(str::to_owned).or(from_page).or(guessed(path));
         let textual = known.as_deref().is_none_or(content::is_text_type);
-        match text {
-            Some(text) if textual => {
-                let body = page.as_ref().map_or(front_matter::Part { text, first_line: 1 }, |page| page.body);
-                if content::mixes_line_ends(text) {
-                    let message = "the file mixes LF and CRLF line ends";
-                    self.diagnostics
-                        .push(Diagnostic::warning(path, Position::START, message).hint("save it with one of them"));
-                }
-                let start = Position { line: body.first_line, column: 1 };
-                let located = Located { path: path.to_owned(), start, text: body.text.to_owned() };
-                let mime_type = known.unwrap_or_else(|| "text/plain".to_owned());
-                Some((Content { mime_type, payload: Payload::Text(Cow::Borrowed(body.text)) }, page, Some(located)))
+        let body = page.as_ref().map(|page| page.body);
+        if let Some(text) = text.filter(|_| textual) {
+            if let Some(line) = content::first_odd_line_end(text) {
+                let message = "the file mixes LF and CRLF line ends";
+                let hint = "its line ends change in this line; save it with one kind";
+                self.diagnostics.push(Diagnostic::warning(path, Position { line, column: 1 }, message).hint(hint));
             }
-            _ => {
-                if let (Some(mime_type), None, true) = (&known, text, textual) {
-                    let message =
-                        format!("`{mime_type}` is a text type, but the file is not UTF-8, so it is served as blob");
-                    self.diagnostics.push(Diagnostic::warning(path, Position::START, message).hint("save it as UTF-8"));
-                }
-                let mime_type = known.unwrap_or_else(|| "application/octet-stream".to_owned());
-                Some((Content { mime_type, payload: Payload::Blob(Cow::Borrowed(bytes)) }, page, None))
-            }
+            let body = body.unwrap_or(front_matter::Part { text, first_line: 1 });
+            let mime_type = known.unwrap_or_else(|| "text/plain".to_owned());
+            let content = Content { mime_type, payload: Payload::Text(Cow::Borrowed(body.text)) };
+            return Some(FileContent { content, page, text: Some(Located::file(path.to_owned(), body)) });
         }
+        if let (Some(mime_type), None, true) = (&known, text, textual) {
+            let (reason, hint) = match bytes.contains(&0) {
+                true => ("holds NUL bytes", "remove them, or give it a `mime_type` that is no text"),
+                false => ("is not UTF-8", "save it as UTF-8"),
+            };
+            let message = format!("`{mime_type}` is a text type, but the file {reason}, so it is served as blob");
+            self.diagnostics.push(Diagnostic::warning(path, Position::START, message).hint(hint));
+        }
+        let mime_type = known.unwrap_or_else(|| "application/octet-stream".to_owned());
+        let bytes = body.map_or(bytes, |body| body.text.as_bytes());
+        Some(FileContent {
+            content: Content { mime_type, payload: Payload::Blob(Cow::Borrowed(bytes)) },
+            page,
+            text: None,
+        })
     }
 
     /// The front matter of a Markdown file. `None` if it is wrong; `Some(None)` if there is none.
     fn page(&mut self, path: &str, text: &'a str) -> Option<Option<Page<'a>>> {
         self.diagnostics.extend(front_matter::unclosed(path, text));
         let (Some(part), body) = front_matter::split(path, text) else { return Some(None) };
-        let node = match yaml::parse(path, part.text, part.first_line) {
+        let node = match yaml::parse(path, part.text, part.first_line, self.diagnostics) {
             Ok(Some(node)) => node,
             Ok(None) => {
                 return Some(Some(Page { described: Described::default(), variables: Map::new(), body }));
             }
-            Err(mut diagnostics) => {
-                self.diagnostics.append(&mut diagnostics);
-                return None;
-            }
+            Err(NotYaml) => return None,
         };
         let Value::Object(variables) = yaml::free_form(&node) else {
             let message = "front matter must be a mapping of keys and values";
@@ -350,7 +367,8 @@ impl<'a> Lowering<'a, '_> {
             return None;
         };
         let definition = yaml::read::<PageDefinition>(path, "", &node, self.diagnostics)?;
-        let described = Described::of_page(&definition, &mut self.scope(path, "", &[]));
+        let at = At { path, prefix: "", arguments: &[] };
+        let described = Described::of_page(&definition, &mut self.scope(at));
         Some(Some(Page { described, variables, body }))
     }
 
@@ -369,16 +387,21 @@ impl<'a> Lowering<'a, '_> {
         located: &Located,
         uri: &str,
         described: &Described,
+        mime_type: &str,
         page: &Map<String, Value>,
     ) -> Option<String> {
         let name = described.name.clone().unwrap_or_else(|| after_scheme(uri).to_owned());
-        let mut context = self.context(&name, described, page);
+        let mut described = Described { title: described.title.clone(), ..Described::default() };
+        if described.title.is_none() && content::is_markdown(mime_type) {
+            // A heading that is a template itself cannot be known before it is rendered.
+            described.title = content::first_heading(&located.text).filter(|heading| !heading.contains("{{"));
+        }
+        let mut context = self.context(&name, &described, page);
         context["resource"]["uri"] = uri.into();
-        let rendered = self
-            .environment
-            .template_from_named_str(&located.path, &located.text)
-            .and_then(|template| template.render(minijinja::value::Serde(&context)));
-        rendered.map_err(|error| self.diagnostics.push(template_error(&error, located))).ok()
+        let template = self.environment.template_from_named_str(&located.path, &located.text);
+        let rendered = template.and_then(|template| template.render(minijinja::value::Serde(&context)));
+        let report = |error| self.diagnostics.push(template_error(&error, located, &context, self.tree));
+        rendered.map_err(report).ok()
     }
 
     /// What templates see, but for the URI.
@@ -423,6 +446,7 @@ impl<'a> Lowering<'a, '_> {
             uri,
             path: path.to_owned(),
             position: mark.position,
+            file: path.to_owned(),
             name,
             ttl_ms: described.ttl_ms.unwrap_or(default_ttl),
             described: Described { mime_type: definition.mime_type.clone(), ..described },
@@ -430,42 +454,36 @@ impl<'a> Lowering<'a, '_> {
         });
     }
 
-    fn push_static(
-        &mut self,
-        uri: Uri,
-        path: &str,
-        position: Position,
-        mut described: Described,
-        content: Content<'a>,
-    ) {
+    fn push_static(&mut self, uri: String, place: Place<'_>, mut described: Described, content: Content<'a>) {
         if let Payload::Text(text) = &content.payload {
             if text.len() > LONG_TEXT {
+                let position = if place.file == place.path { place.position } else { Position::START };
                 let message = format!("a text of {} KB; many hosts cut off what is over 100 KB", text.len() / 1024);
                 let hint = "split it into several resources";
-                self.diagnostics.push(Diagnostic::warning(path, position, message).hint(hint));
+                self.diagnostics.push(Diagnostic::warning(place.file, position, message).hint(hint));
             }
             if described.title.is_none() && content::is_markdown(&content.mime_type) {
                 described.title = content::first_heading(text);
             }
         }
-        let (Uri::Resource(text) | Uri::Template(text)) = &uri;
         self.entries.push(Entry {
-            name: described.name.clone().unwrap_or_else(|| after_scheme(text).to_owned()),
-            uri,
-            path: path.to_owned(),
-            position,
+            name: described.name.clone().unwrap_or_else(|| after_scheme(&uri).to_owned()),
+            uri: Uri::Resource(uri),
+            path: place.path.to_owned(),
+            position: place.position,
+            file: place.file.to_owned(),
             ttl_ms: described.ttl_ms.unwrap_or(self.server.ttl_ms),
             described: Described { mime_type: Some(content.mime_type.clone()), ..described },
             body: Body::Static(content),
         });
     }
 
-    fn scope<'s>(&'s mut self, path: &'s str, prefix: &'s str, arguments: &'s [String]) -> Scope<'s> {
+    fn scope<'s>(&'s mut self, at: At<'s>) -> Scope<'s> {
         Scope {
             tree: self.tree,
-            path,
-            prefix,
-            arguments,
+            path: at.path,
+            prefix: at.prefix,
+            arguments: at.arguments,
             variables: &self.server.variables,
             environment: self.environment,
             diagnostics: self.diagnostics,
@@ -479,6 +497,10 @@ impl Described {
         let fill = |text: Option<String>| text.map(|text| text.replace("{path}", path));
         Self { name: fill(self.name), title: fill(self.title), description: fill(self.description), ..self }
     }
+}
+
+fn is_private(path: &str) -> bool {
+    path.split('/').any(|part| part.starts_with('_'))
 }
 
 /// A path without `.md`, and without a last part `index.md`.

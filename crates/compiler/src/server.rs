@@ -106,10 +106,8 @@ impl Server {
 
     /// The URI of `index.md` at the top: the prefix without its final slash, if that leaves anything.
     pub(crate) fn index_uri(&self) -> String {
-        match self.uri_prefix.strip_suffix('/') {
-            Some(prefix) if !prefix.ends_with(['/', ':']) => prefix.to_owned(),
-            _ => format!("{}index", self.uri_prefix),
-        }
+        let folder = self.uri_prefix.strip_suffix('/').unwrap_or(&self.uri_prefix);
+        if folder.ends_with(['/', ':']) { format!("{}index", self.uri_prefix) } else { folder.to_owned() }
     }
 }
 

@@ -8,12 +8,13 @@ use std::{
 use mcpress_catalog::template;
 use minijinja::Environment;
 use serde::Deserialize;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use crate::{
     content,
     definition::{ServerDefinition, SiteDefinition},
     diagnostic::{Diagnostic, Position, nearest},
+    front_matter,
     resource::{Entry, Lowering, Uri},
     scope::{Located, Scope, template_error},
     server::{Server, Site, is_slug},
@@ -44,11 +45,12 @@ pub(crate) fn lower<'a>(tree: &'a Tree, diagnostics: &mut Vec<Diagnostic>) -> Lo
     for slug in slugs(tree, diagnostics) {
         servers.extend(server(slug, tree, &site, &hash, &environment, diagnostics));
     }
-    if tree.files().next().is_some() && servers.is_empty() && diagnostics.is_empty() {
+    if servers.is_empty() && diagnostics.is_empty() {
         let hint = "make a folder with a `server.yaml` in it; its name is the server's slug";
         diagnostics.push(Diagnostic::error("", None, "", "the content tree holds no server").hint(hint));
     }
-    unused(tree, diagnostics);
+    let read = servers.iter().map(|(server, _): &(Server, _)| server.slug.as_str()).collect();
+    unused(tree, &read, diagnostics);
     Lowered { hash, servers, partials }
 }
 
@@ -63,8 +65,9 @@ fn partials<'a>(tree: &'a Tree, diagnostics: &mut Vec<Diagnostic>) -> (Vec<(&'a 
         match template::environment([(name, text)]) {
             Ok(_) => partials.push((name, text)),
             Err(error) => {
-                let located = Located { path: name.to_owned(), start: Position::START, text: text.to_owned() };
-                diagnostics.push(Diagnostic { path, ..template_error(&error, &located) });
+                let body = front_matter::Part { text, first_line: 1 };
+                let located = Located::file(name.to_owned(), body);
+                diagnostics.push(Diagnostic { path, ..template_error(&error, &located, &Value::Null, tree) });
             }
         }
     }
@@ -74,7 +77,7 @@ fn partials<'a>(tree: &'a Tree, diagnostics: &mut Vec<Diagnostic>) -> (Vec<(&'a 
 }
 
 fn site(tree: &Tree, environment: &Environment<'static>, diagnostics: &mut Vec<Diagnostic>) -> Site {
-    let definition: SiteDefinition = read_file(tree, SITE_FILE, diagnostics);
+    let definition: SiteDefinition = read_file(tree, SITE_FILE, diagnostics).unwrap_or_default();
     let scope = &mut Scope {
         tree,
         path: SITE_FILE,
@@ -120,7 +123,8 @@ fn server<'a>(
         diagnostics.push(Diagnostic::error(slug, None, "", format!("no `{SERVER_FILE}` in this folder")).hint(hint));
         return None;
     }
-    let definition: ServerDefinition = read_file(tree, &path, diagnostics);
+    // Without its settings, half of what its entries say would seem wrong.
+    let definition: ServerDefinition = read_file(tree, &path, diagnostics)?;
     let scope = &mut Scope {
         tree,
         path: &path,
@@ -146,7 +150,7 @@ fn server<'a>(
             lowering.plain_file(path, below, bytes);
         }
     }
-    let entries = unique(lowering.entries, diagnostics);
+    let entries = unique(tree, lowering.entries, diagnostics);
     let faulty = diagnostics.iter().any(|diagnostic| diagnostic.path.starts_with(&format!("{slug}/")));
     if entries.is_empty() && !faulty {
         let hint = format!("put files or definitions below `{slug}/{RESOURCES}`");
@@ -156,7 +160,7 @@ fn server<'a>(
 }
 
 /// Reports entries of one URI and keeps the first of them.
-fn unique<'a>(entries: Vec<Entry<'a>>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Entry<'a>> {
+fn unique<'a>(tree: &Tree, entries: Vec<Entry<'a>>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Entry<'a>> {
     let mut first: HashMap<Uri, String> = HashMap::new();
     let mut kept = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -167,19 +171,27 @@ fn unique<'a>(entries: Vec<Entry<'a>>, diagnostics: &mut Vec<Diagnostic>) -> Vec
                 Uri::Resource(_) => "uri",
                 Uri::Template(_) => "uri_template",
             };
-            let message = format!("`{uri}` is defined twice; first in `{place}`");
+            let of_file = match entry.file == entry.path {
+                true => String::new(),
+                false => format!(", here by `{}`", tree.shown(&entry.file)),
+            };
+            let message = format!("`{uri}` is defined twice{of_file}; first in `{place}`");
             let hint = "a URI belongs to one resource of a server; rename one of them or give it another `uri`";
             diagnostics.push(Diagnostic::error(&entry.path, entry.position, field, message).hint(hint));
             continue;
         }
-        first.insert(entry.uri.clone(), format!("{}:{}", entry.path, entry.position.line));
+        let place = match entry.file == entry.path {
+            true => format!("{}:{}", tree.shown(&entry.path), entry.position.line),
+            false => tree.shown(&entry.file),
+        };
+        first.insert(entry.uri.clone(), place);
         kept.push(entry);
     }
     kept
 }
 
 /// Warns of files that nothing uses.
-fn unused(tree: &Tree, diagnostics: &mut Vec<Diagnostic>) {
+fn unused(tree: &Tree, servers: &BTreeSet<&str>, diagnostics: &mut Vec<Diagnostic>) {
     for (path, _) in tree.files() {
         if tree.is_used(path) || path.split('/').any(|part| part.starts_with('_')) {
             continue;
@@ -189,8 +201,8 @@ fn unused(tree: &Tree, diagnostics: &mut Vec<Diagnostic>) {
                 Some(near) => format!("did you mean `{near}`?").into(),
                 None => "servers are folders; a name that begins with `_` or `.` is passed over".into(),
             },
-            // Its folder is no server, which is reported already.
-            Some((slug, _)) if !tree.is_used(&format!("{slug}/{SERVER_FILE}")) => continue,
+            // Its folder is no server, or one whose settings cannot be read, which is reported already.
+            Some((slug, _)) if !servers.contains(slug) => continue,
             Some((_, below)) => match below.split_once('/') {
                 Some((folder, _)) if nearest(folder, ["resources"]).is_some() => "did you mean `resources/`?".into(),
                 _ => "content lies below `resources/`; elsewhere a file is content if a definition names it".into(),
@@ -200,19 +212,19 @@ fn unused(tree: &Tree, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A settings file; what is wrong with it is reported, and it counts as empty then.
-fn read_file<T: for<'de> Deserialize<'de> + Default>(tree: &Tree, path: &str, diagnostics: &mut Vec<Diagnostic>) -> T {
-    let Some(bytes) = tree.get(path) else { return T::default() };
+/// A settings file, empty where there is none. What is wrong with it is reported; `None` if nothing of it can be read.
+fn read_file<T: for<'de> Deserialize<'de> + Default>(
+    tree: &Tree,
+    path: &str,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<T> {
+    let Some(bytes) = tree.get(path) else { return Some(T::default()) };
     let Some(text) = content::as_text(bytes) else {
         diagnostics.push(Diagnostic::error(path, Position::START, "", "not a UTF-8 text"));
-        return T::default();
+        return None;
     };
-    match yaml::parse(path, text, 1) {
-        Ok(Some(node)) => yaml::read(path, "", &node, diagnostics).unwrap_or_default(),
-        Ok(None) => T::default(),
-        Err(mut faults) => {
-            diagnostics.append(&mut faults);
-            T::default()
-        }
+    match yaml::parse(path, text, 1, diagnostics).ok()? {
+        Some(node) => yaml::read(path, "", &node, diagnostics),
+        None => Some(T::default()),
     }
 }

@@ -7,13 +7,13 @@ use std::{
     ffi::OsStr,
     fs, io,
     ops::Bound,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use sha2::{Digest, Sha256};
 use walkdir::{DirEntry, WalkDir};
 
-use crate::diagnostic::{Diagnostic, Position};
+use crate::diagnostic::{Diagnostic, Position, shown};
 
 /// The first line of what Git LFS leaves in the place of a file that was not fetched.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
@@ -22,24 +22,53 @@ const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 pub(crate) struct Tree {
     /// By path below the root, with `/` on every platform, sorted by its bytes.
     files: BTreeMap<String, Vec<u8>>,
+    /// The real paths of files that were reached through a symbolic link.
+    links: BTreeMap<String, String>,
+    root: PathBuf,
     used: RefCell<BTreeSet<String>>,
 }
 
 impl Tree {
     /// Reads the tree at `root`. What cannot be read, or must not be, is reported and left out.
     pub(crate) fn load(root: &Path, diagnostics: &mut Vec<Diagnostic>) -> Self {
-        let mut files = BTreeMap::new();
+        let mut tree =
+            Self { files: BTreeMap::new(), links: BTreeMap::new(), root: root.to_owned(), used: RefCell::default() };
         match root
             .canonicalize()
             .and_then(|real| real.is_dir().then_some(real).ok_or(io::ErrorKind::NotADirectory.into()))
         {
-            Ok(real_root) => walk(&real_root, &mut files, diagnostics),
+            Ok(real_root) => tree.walk(&real_root, diagnostics),
             Err(error) => diagnostics.push(
                 Diagnostic::error("", None, "", format!("cannot read the content tree: {}", reason(&error)))
-                    .hint("set MCPRESS_CONTENT to the folder that holds it, or make a folder `content` here"),
+                    .hint("name the folder that holds it, for a build in MCPRESS_CONTENT"),
             ),
         }
-        Self { files, used: RefCell::default() }
+        tree
+    }
+
+    fn walk(&mut self, root: &Path, diagnostics: &mut Vec<Diagnostic>) {
+        let refused = RefCell::new(Vec::new());
+        let walk = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter().filter_entry(|entry| {
+            let hidden = entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".");
+            !hidden && admit(root, entry).map_err(|diagnostic| refused.borrow_mut().push(*diagnostic)).is_ok()
+        });
+        for entry in walk {
+            let read = match entry {
+                Ok(entry) if entry.file_type().is_dir() => continue,
+                Ok(entry) => read(root, &entry),
+                Err(error) => Err(unwalkable(root, &error)),
+            };
+            match read {
+                Ok(File { path, real, bytes }) => {
+                    if real != path {
+                        self.links.insert(path.clone(), real);
+                    }
+                    self.files.insert(path, bytes);
+                }
+                Err(diagnostic) => diagnostics.push(*diagnostic),
+            }
+        }
+        diagnostics.append(&mut refused.into_inner());
     }
 
     /// Path and bytes of every file, sorted by path.
@@ -59,7 +88,9 @@ impl Tree {
     /// The bytes of a file, which then counts as used.
     pub(crate) fn get(&self, path: &str) -> Option<&[u8]> {
         let bytes = self.files.get(path)?;
-        self.used.borrow_mut().insert(path.to_owned());
+        let mut used = self.used.borrow_mut();
+        used.insert(path.to_owned());
+        used.extend(self.links.get(path).cloned());
         Some(bytes)
     }
 
@@ -73,10 +104,12 @@ impl Tree {
             return Ok((resolved, bytes));
         }
         let folder = self.below(&format!("{resolved}/")).next().is_some();
-        let message = if folder { format!("`{path}` is a folder") } else { format!("there is no file `{resolved}`") };
+        let hidden = resolved.split('/').any(|part| part.starts_with('.'));
+        let message = if folder { format!("`{path}` is a folder") } else { format!("there is no file `{path}`") };
         let near = crate::diagnostic::nearest(&resolved, self.files.keys().map(String::as_str));
         let hint = match near {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(near) => format!("did you mean `{}`?", relative(from, near)),
+            None if hidden => "files whose name begins with `.` are not part of the tree".to_owned(),
             None if folder => "name one file, or use `files` for all of them".to_owned(),
             None => "paths are relative to the file that holds them".to_owned(),
         };
@@ -85,6 +118,11 @@ impl Tree {
 
     pub(crate) fn is_used(&self, path: &str) -> bool {
         self.used.borrow().contains(path)
+    }
+
+    /// How a file of the tree is named in messages: as diagnostics name it.
+    pub(crate) fn shown(&self, path: &str) -> String {
+        shown(&self.root, path)
     }
 
     /// SHA-256 over path, NUL, length in decimal, NUL and bytes of every file, as 64 hex digits.
@@ -99,6 +137,15 @@ impl Tree {
         }
         sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// How the file `from` names the file `path`.
+fn relative(from: &str, path: &str) -> String {
+    let folder: Vec<&str> = from.split('/').rev().skip(1).collect::<Vec<_>>().into_iter().rev().collect();
+    let parts: Vec<&str> = path.split('/').collect();
+    let shared = folder.iter().zip(&parts).take_while(|(a, b)| a == b).count();
+    let up = std::iter::repeat_n("..", folder.len() - shared);
+    up.chain(parts[shared..].iter().copied()).collect::<Vec<_>>().join("/")
 }
 
 /// The path inside the tree that `path` leads to from the folder of the file `from`.
@@ -127,26 +174,6 @@ pub(crate) fn resolve(from: &str, path: &str) -> Result<String, (String, String)
     Ok(parts.join("/"))
 }
 
-fn walk(root: &Path, files: &mut BTreeMap<String, Vec<u8>>, diagnostics: &mut Vec<Diagnostic>) {
-    let refused = RefCell::new(Vec::new());
-    let walk = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter().filter_entry(|entry| {
-        let hidden = entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".");
-        !hidden && admit(root, entry).map_err(|diagnostic| refused.borrow_mut().push(*diagnostic)).is_ok()
-    });
-    for entry in walk {
-        let read = match entry {
-            Ok(entry) if entry.file_type().is_dir() => continue,
-            Ok(entry) => read(root, &entry),
-            Err(error) => Err(unwalkable(root, &error)),
-        };
-        match read {
-            Ok((path, bytes)) => drop(files.insert(path, bytes)),
-            Err(diagnostic) => diagnostics.push(*diagnostic),
-        }
-    }
-    diagnostics.append(&mut refused.into_inner());
-}
-
 /// Refuses what a tree may not hold before it is opened.
 fn admit(root: &Path, entry: &DirEntry) -> Result<(), Box<Diagnostic>> {
     let (path, exact) = tree_path(root, entry.path());
@@ -166,7 +193,14 @@ fn admit(root: &Path, entry: &DirEntry) -> Result<(), Box<Diagnostic>> {
     Ok(())
 }
 
-fn read(root: &Path, entry: &DirEntry) -> Result<(String, Vec<u8>), Box<Diagnostic>> {
+/// A file as it was read; `real` is its path without symbolic links.
+struct File {
+    path: String,
+    real: String,
+    bytes: Vec<u8>,
+}
+
+fn read(root: &Path, entry: &DirEntry) -> Result<File, Box<Diagnostic>> {
     let (path, _) = tree_path(root, entry.path());
     if !entry.file_type().is_file() {
         return Err(Diagnostic::error(&path, Position::START, "", "neither a file nor a folder").into());
@@ -174,12 +208,17 @@ fn read(root: &Path, entry: &DirEntry) -> Result<(String, Vec<u8>), Box<Diagnost
     let bytes = fs::read(entry.path()).map_err(|error| {
         Diagnostic::error(&path, Position::START, "", format!("cannot be read: {}", reason(&error)))
     })?;
-    if bytes.starts_with(LFS_POINTER) {
+    let oid = bytes.len() < 1024 && bytes.windows(b"\noid sha256:".len()).any(|window| window == b"\noid sha256:");
+    if oid && bytes.starts_with(LFS_POINTER) {
         return Err(Diagnostic::error(&path, Position::START, "", "a Git LFS pointer stands in the place of the file")
             .hint("fetch the files with `git lfs pull`; in a pipeline, check out with LFS enabled")
             .into());
     }
-    Ok((path, bytes))
+    let real = match entry.path().canonicalize() {
+        Ok(real) => tree_path(root, &real).0,
+        Err(_) => path.clone(),
+    };
+    Ok(File { path, real, bytes })
 }
 
 fn unwalkable(root: &Path, error: &walkdir::Error) -> Box<Diagnostic> {
@@ -189,7 +228,8 @@ fn unwalkable(root: &Path, error: &walkdir::Error) -> Box<Diagnostic> {
         (None, Some(error)) => format!("cannot be read: {}", reason(error)),
         (None, None) => "cannot be read".to_owned(),
     };
-    Diagnostic::error(&path, Position::START, "", message).into()
+    let hint = "remove it, or point it to a file of the tree";
+    Diagnostic::error(&path, Position::START, "", message).hint(hint).into()
 }
 
 /// The path below the root with `/` between its parts, and whether it is exact (all of it UTF-8).

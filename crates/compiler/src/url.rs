@@ -74,7 +74,7 @@ pub(crate) fn lower(
             scope
                 .error(mark, "url.accept_status", "the list is empty, so every read would fail")
                 .with_hint("leave it out for `[200..299]`");
-            return None;
+            Vec::new()
         }
         Some((statuses, _)) => statuses.iter().filter_map(|statuses| Some(statuses.value()?.0)).collect(),
         None => vec![StatusRange::SUCCESS],
@@ -157,7 +157,7 @@ mod tests {
     use crate::yaml;
 
     fn statuses(text: &str) -> Result<StatusRange, String> {
-        let node = yaml::parse("f", &format!("'{}'", text.replace('\'', "''")), 1).unwrap().unwrap();
+        let node = yaml::parse("f", &format!("'{}'", text.replace('\'', "''")), 1, &mut Vec::new()).unwrap().unwrap();
         let mut diagnostics = Vec::new();
         let read: Option<Statuses> = yaml::read("f", "", &node, &mut diagnostics);
         read.map(|statuses| statuses.0).ok_or_else(|| diagnostics[0].message.clone())

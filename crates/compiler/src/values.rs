@@ -48,8 +48,10 @@ impl<'de> Deserialize<'de> for MimeType {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         match text.parse::<mime::Mime>() {
-            Ok(_) => Ok(Self(text)),
-            Err(_) => Err(expected("a media type such as `text/markdown`", &text)),
+            Ok(parsed) if parsed.type_() != mime::STAR && parsed.subtype() != mime::STAR && !text.ends_with('=') => {
+                Ok(Self(text))
+            }
+            _ => Err(expected("a media type such as `text/markdown`", &text)),
         }
     }
 }
@@ -57,14 +59,23 @@ impl<'de> Deserialize<'de> for MimeType {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        // The parser takes more forms than RFC 3339 has: the letters must stand where they do there.
-        let shaped =
-            text.as_bytes().get(10).is_some_and(|byte| matches!(byte, b'T' | b't' | b' ')) && !text.contains('[');
-        match text.parse::<jiff::Timestamp>() {
-            Ok(_) if shaped => Ok(Self(text)),
-            _ => Err(expected("a time in RFC 3339 form such as `2026-07-28T12:00:00Z`", &text)),
+        if is_rfc3339(&text) {
+            return Ok(Self(text));
         }
+        Err(expected("a time in RFC 3339 form such as `2026-07-28T12:00:00Z`", &text))
     }
+}
+
+/// The parser of dates takes more forms than RFC 3339 has, and fewer digits of a second.
+fn is_rfc3339(text: &str) -> bool {
+    let Some((date_time, rest)) = text.split_at_checked(19) else { return false };
+    let digits = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+    let offset = if digits > 0 { &rest[digits + 1..] } else { rest };
+    let shape: Vec<u8> = date_time.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte }).collect();
+    let is_offset = matches!(offset.as_bytes(), [b'Z' | b'z'] | [b'+' | b'-', _, _, b':', _, _]);
+    matches!(shape.as_slice(), b"0000-00-00T00:00:00" | b"0000-00-00t00:00:00" | b"0000-00-00 00:00:00")
+        && is_offset
+        && format!("{date_time}{offset}").parse::<jiff::Timestamp>().is_ok()
 }
 
 /// A whole number with one of the units behind it, in the smallest unit; `None` for anything else and for overflow.
@@ -82,6 +93,30 @@ fn expected<E: Error>(expected: &str, found: &str) -> E {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn takes_rfc3339_and_nothing_else() {
+        for text in ["2026-07-28T12:00:00Z", "2026-07-28 12:00:00.123456789012+05:30", "2026-07-28t12:00:00-00:00"] {
+            assert!(is_rfc3339(text), "{text}");
+        }
+        for text in [
+            "2026-07-28",
+            "2026-07-28T12:00Z",
+            "2026-07-28T12:00:00",
+            "2026-07-28T12:00:00+05",
+            "2026-07-28T12:00:00+0530",
+            "20260728T120000Z",
+            "2026-07-28T12:00:00,5Z",
+            "2026-07-28T12:00:00+05:30:15",
+            "2026-02-30T12:00:00Z",
+            "2026-07-28T12:00:00Z[UTC]",
+            "2026-07-28T12:00:00.Z",
+            "é026-07-28T12:00:00Z",
+            "",
+        ] {
+            assert!(!is_rfc3339(text), "{text}");
+        }
+    }
 
     #[test]
     fn scales_by_unit_and_refuses_the_rest() {

@@ -58,14 +58,39 @@ fn a_link_inside_the_tree_is_followed_and_a_loop_is_refused() {
     let compiled = compile(root.path()).unwrap();
     assert_eq!(compiled.catalog.servers[0].resources.len(), 2);
     symlink("..", root.path().join("docs/resources/loop")).unwrap();
-    assert_eq!(faults(root.path()), ["docs/resources/loop:1:1: a symbolic link to a folder that contains it"]);
+    assert_eq!(
+        faults(root.path()),
+        [
+            "docs/resources/loop:1:1: a symbolic link to a folder that contains it\n  hint: remove it, or point it to a file of the tree"
+        ]
+    );
+}
+
+#[test]
+fn what_a_link_leads_to_counts_as_used() {
+    let root = tree(&[SERVER, ("docs/pages/b.md", "# B\n")]);
+    fs::create_dir(root.path().join("docs/resources")).unwrap();
+    symlink("../pages", root.path().join("docs/resources/linked")).unwrap();
+    assert_eq!(faults(root.path()), [""; 0]);
+}
+
+#[test]
+fn an_empty_folder_is_no_content_tree() {
+    let root = TempDir::new().unwrap();
+    fs::create_dir(root.path().join("docs")).unwrap();
+    assert!(faults(root.path())[0].contains("the content tree holds no server"));
 }
 
 #[test]
 fn a_dangling_link_is_reported() {
     let root = tree(&[SERVER, PAGE]);
     symlink("nowhere", root.path().join("docs/resources/b.md")).unwrap();
-    assert_eq!(faults(root.path()), ["docs/resources/b.md:1:1: cannot be read: no such file or directory"]);
+    assert_eq!(
+        faults(root.path()),
+        [
+            "docs/resources/b.md:1:1: cannot be read: no such file or directory\n  hint: remove it, or point it to a file of the tree"
+        ]
+    );
 }
 
 #[test]

@@ -72,10 +72,10 @@ pub(crate) fn lower(
     }
     let site = definition.site.given().filter(|(site, mark)| check_address(site, *mark, scope));
     let auth = match definition.auth.given() {
-        Some((auth, mark)) => Some(lower_auth(auth, mark, scope)?),
+        Some((auth, mark)) => lower_auth(auth, mark, scope),
         None => None,
     };
-    let authorized = auth.is_some() || fetch.headers.contains_key("authorization");
+    let authorized = definition.auth.given().is_some() || fetch.headers.contains_key("authorization");
     if let (Some(_), Some((_, mark))) = (&auth, definition.auth.given())
         && fetch.headers.contains_key("authorization")
     {
@@ -225,7 +225,7 @@ mod tests {
 
     /// Lowers a definition of either kind; true if nothing was wrong with it.
     fn lowers(source: &str, is_url: bool) -> bool {
-        let Ok(Some(node)) = yaml::parse("f", source, 1) else { return false };
+        let Ok(Some(node)) = yaml::parse("f", source, 1, &mut Vec::new()) else { return false };
         let mut faults = Vec::new();
         let defaults = FetchDefinition::default();
         let (lowered, diagnostics) = in_scope(|scope| {

@@ -8,7 +8,7 @@ use serde::{
 };
 
 use super::{Field, Mark, Node, Value, resolve};
-use crate::diagnostic::{Diagnostic, Position, nearest};
+use crate::diagnostic::{Diagnostic, Position, nearest, slip};
 
 /// The serde name by which a [`Field`] asks for its place.
 const FIELD: &str = "$field";
@@ -128,9 +128,8 @@ impl<'de> Deserializer<'de, '_> {
             if known.contains(&name) {
                 continue;
             }
-            let slip = nearest(name, known.iter().copied());
+            let slip = if open { slip(name, known) } else { nearest(name, known.iter().copied()) };
             let hint = match slip {
-                Some(_) if open && name.chars().count() < 5 => continue,
                 None if open => continue,
                 Some(near) => format!("did you mean `{near}`?"),
                 None if name == "<<" => "merge keys are not part of YAML 1.2; write the keys out".to_owned(),
@@ -398,8 +397,8 @@ impl<'de> MapAccess<'de> for Marked<'de, '_> {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
         self.step += 1;
         if self.step == 1 {
-            let Mark { position, content } = self.parent.node.mark;
-            let numbers = [position.line, position.column, content.line, content.column];
+            let Mark { position, content, exact } = self.parent.node.mark;
+            let numbers = [position.line, position.column, content.line, content.column, usize::from(exact)];
             return seed.deserialize(value::SeqDeserializer::new(numbers.into_iter()));
         }
         seed.deserialize(self.parent).map_err(|error| {
@@ -423,10 +422,11 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Field<T>, A::Error> {
-                let [line, column, content_line, content_column] = map.next_value::<[usize; 4]>()?;
+                let [line, column, content_line, content_column, exact] = map.next_value::<[usize; 5]>()?;
                 let mark = Mark {
                     position: Position { line, column },
                     content: Position { line: content_line, column: content_column },
+                    exact: exact == 1,
                 };
                 Ok(map.next_value().map_or(Field::Bad, |value| Field::Given(value, mark)))
             }

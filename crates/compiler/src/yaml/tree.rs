@@ -14,25 +14,28 @@ const MAX_NODES: usize = 1_000_000;
 
 /// Parses one YAML document of the file at `path`, whose first line is line `first_line` of that file.
 ///
-/// `Ok(None)` stands for a document that holds nothing.
-pub(crate) fn parse(path: &str, source: &str, first_line: usize) -> Result<Option<Node>, Vec<Diagnostic>> {
-    let mut tree = Tree {
-        parser: Parser::new_from_str(source),
-        path,
-        first_line,
-        anchors: HashMap::new(),
-        nodes: 0,
-        diagnostics: Vec::new(),
-    };
-    match tree.document() {
-        Ok(node) if tree.diagnostics.is_empty() => Ok(node),
-        Ok(_) => Err(tree.diagnostics),
-        Err(diagnostic) => {
-            tree.diagnostics.push(*diagnostic);
-            Err(tree.diagnostics)
-        }
-    }
+/// `Ok(None)` stands for a document that holds nothing. Duplicate keys and tags are added to `diagnostics`, and what
+/// is left is read all the same.
+///
+/// # Errors
+/// It is not YAML, or more than one document; that is added to `diagnostics` too.
+pub(crate) fn parse(
+    path: &str,
+    source: &str,
+    first_line: usize,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<Node>, NotYaml> {
+    let mut tree =
+        Tree { parser: Parser::new_from_str(source), path, first_line, anchors: HashMap::new(), nodes: 0, diagnostics };
+    tree.document().map_err(|fatal| {
+        tree.diagnostics.push(*fatal);
+        NotYaml
+    })
 }
+
+/// A text that holds no tree; why is reported.
+#[derive(Debug)]
+pub(crate) struct NotYaml;
 
 /// Builds the tree of one document from the parser's events.
 struct Tree<'a> {
@@ -41,7 +44,7 @@ struct Tree<'a> {
     first_line: usize,
     anchors: HashMap<usize, Node>,
     nodes: usize,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 type Fatal = Box<Diagnostic>;
@@ -91,15 +94,19 @@ impl<'a> Tree<'a> {
             return Err(self.fatal(span.start, "too many values in one file"));
         }
         if depth > MAX_DEPTH {
-            return Err(self.fatal(span.start, format!("nested more than {MAX_DEPTH} levels deep")));
+            return Err(self.too_deep(span.start));
         }
-        let mark = self.mark(span.start, &event);
+        let mark = self.mark(span, &event);
         let (anchor, value) = match event {
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
                     return Err(self.fatal(span.start, "an alias to a node that contains it"));
                 };
-                self.nodes += count(&node);
+                let size = Size::of(&node);
+                self.nodes += size.nodes;
+                if depth + size.depth > MAX_DEPTH {
+                    return Err(self.too_deep(span.start));
+                }
                 return Ok(Node { mark, ..node });
             }
             Event::Scalar(text, style, anchor, tag) => {
@@ -147,12 +154,14 @@ impl<'a> Tree<'a> {
             let value = self.node(event, span, depth + 1)?;
             let Some(text) = key.scalar() else {
                 let message = format!("expected a name as the key, found {}", key.describe());
-                self.diagnostics.push(Diagnostic::error(self.path, key.mark.position, "", message));
+                let hint = "quote a text that begins with `{` or `[`";
+                self.diagnostics.push(Diagnostic::error(self.path, key.mark.position, "", message).hint(hint));
                 continue;
             };
             if let Some(first) = lines.insert(text.to_owned(), key.mark.position.line) {
                 let message = format!("the key `{text}` is given twice; first in line {first}");
-                self.diagnostics.push(Diagnostic::error(self.path, key.mark.position, "", message));
+                let hint = "keep one of them";
+                self.diagnostics.push(Diagnostic::error(self.path, key.mark.position, "", message).hint(hint));
                 continue;
             }
             pairs.push((key, value));
@@ -166,7 +175,8 @@ impl<'a> Tree<'a> {
             Some(tag) if tag.is_yaml_core_schema() => tag.suffix == "str",
             Some(tag) => {
                 let message = format!("the tag `{}{}` has no meaning here", tag.handle, tag.suffix);
-                self.diagnostics.push(Diagnostic::error(self.path, self.position(start), "", message));
+                let hint = "leave it out, or quote a text that begins with `!`";
+                self.diagnostics.push(Diagnostic::error(self.path, self.position(start), "", message).hint(hint));
                 false
             }
         }
@@ -176,20 +186,29 @@ impl<'a> Tree<'a> {
         Position { line: marker.line() - 1 + self.first_line, column: marker.col() + 1 }
     }
 
-    fn mark(&self, start: Marker, event: &Event<'_>) -> Mark {
-        let position = self.position(start);
-        let content = match event {
-            // The parser names the first line that is not blank.
-            Event::Scalar(text, ScalarStyle::Literal | ScalarStyle::Folded, ..) => {
-                let blank = text.bytes().take_while(|byte| *byte == b'\n').count();
-                Position { line: position.line.saturating_sub(blank), ..position }
-            }
-            Event::Scalar(_, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted, ..) => {
-                Position { column: position.column + 1, ..position }
-            }
-            _ => position,
+    fn mark(&self, span: Span, event: &Event<'_>) -> Mark {
+        let position = self.position(span.start);
+        let Event::Scalar(text, style, ..) = event else { return Mark { position, content: position, exact: false } };
+        // As it stands in the file, on one line and without escapes.
+        let written = |quotes: usize| {
+            span.start.line() == span.end.line() && span.end.col() - span.start.col() == text.chars().count() + quotes
         };
-        Mark { position, content }
+        match style {
+            // The parser names the first line that is not blank.
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                let blank = text.bytes().take_while(|byte| *byte == b'\n').count();
+                let content = Position { line: position.line.saturating_sub(blank), ..position };
+                Mark { position, content, exact: *style == ScalarStyle::Literal }
+            }
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
+                Mark { position, content: Position { column: position.column + 1, ..position }, exact: written(2) }
+            }
+            ScalarStyle::Plain => Mark { position, content: position, exact: written(0) },
+        }
+    }
+
+    fn too_deep(&self, start: Marker) -> Fatal {
+        self.fatal(start, format!("nested more than {MAX_DEPTH} levels deep"))
     }
 
     fn fatal(&self, start: Marker, message: impl Into<String>) -> Fatal {
@@ -197,10 +216,26 @@ impl<'a> Tree<'a> {
     }
 }
 
-fn count(node: &Node) -> usize {
-    match &node.value {
-        Value::Scalar { .. } => 1,
-        Value::Sequence(nodes) => 1 + nodes.iter().map(count).sum::<usize>(),
-        Value::Mapping(pairs) => 1 + pairs.iter().map(|(key, value)| count(key) + count(value)).sum::<usize>(),
+/// What a node adds where an alias stands for it.
+#[derive(Clone, Copy)]
+struct Size {
+    nodes: usize,
+    depth: usize,
+}
+
+impl Size {
+    fn of(node: &Node) -> Self {
+        let inner = match &node.value {
+            Value::Scalar { .. } => return Self { nodes: 1, depth: 0 },
+            Value::Sequence(nodes) => nodes.iter().map(Self::of).reduce(Self::beside),
+            Value::Mapping(pairs) => {
+                pairs.iter().flat_map(|(key, value)| [key, value]).map(Self::of).reduce(Self::beside)
+            }
+        };
+        inner.map_or(Self { nodes: 1, depth: 0 }, |inner| Self { nodes: inner.nodes + 1, depth: inner.depth + 1 })
+    }
+
+    fn beside(self, other: Self) -> Self {
+        Self { nodes: self.nodes + other.nodes, depth: self.depth.max(other.depth) }
     }
 }
