@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use mcpress_catalog::{
+    media_type,
     source::{Argument, Definition, Source},
     uri::encode_path,
 };
@@ -210,7 +211,7 @@ impl<'a> Lowering<'a, '_> {
                     }
                     false => located.text,
                 };
-                let payload = match content::is_text_type(&mime_type) {
+                let payload = match media_type::is_text(&mime_type) {
                     true => Payload::Text(Cow::Owned(text)),
                     false => Payload::Blob(Cow::Owned(text.into_bytes())),
                 };
@@ -303,7 +304,7 @@ impl<'a> Lowering<'a, '_> {
         };
         let from_page = page.as_ref().and_then(|page| page.described.mime_type.clone());
         let known = defined.map(str::to_owned).or(from_page).or(guessed(path));
-        let textual = known.as_deref().is_none_or(content::is_text_type);
+        let textual = known.as_deref().is_none_or(media_type::is_text);
         match text {
             Some(text) if textual => {
                 let body = page.as_ref().map_or(front_matter::Part { text, first_line: 1 }, |page| page.body);
