@@ -20,6 +20,10 @@ pub(crate) struct TooLarge;
 
 /// Writes the blob and the tables.
 pub(crate) fn write(lowered: Lowered<'_>) -> Result<Catalog, TooLarge> {
+    write_within(u32::MAX as usize, lowered)
+}
+
+fn write_within(limit: usize, lowered: Lowered<'_>) -> Result<Catalog, TooLarge> {
     let mut blob = Blob::default();
     let hash = blob.text(&lowered.hash);
     let mut servers = Vec::with_capacity(lowered.servers.len());
@@ -34,7 +38,7 @@ pub(crate) fn write(lowered: Lowered<'_>) -> Result<Catalog, TooLarge> {
             partials.push(Partial { name: blob.text(name), source: blob.text(source) });
         }
     }
-    if u32::try_from(blob.bytes.len()).is_err() {
+    if blob.bytes.len() > limit {
         return Err(TooLarge);
     }
     Ok(Catalog { hash, servers: Cow::Owned(servers), partials: Cow::Owned(partials), blob: Bytes::from(blob.bytes) })
@@ -188,5 +192,17 @@ impl Blob {
             self.bytes(b",");
         }
         self.bytes(json)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blob_beyond_the_limit_is_refused() {
+        let lowered = || Lowered { hash: "0".repeat(64), servers: Vec::new(), partials: Vec::new() };
+        assert_eq!(write_within(64, lowered()).unwrap().blob.len(), 64);
+        assert!(matches!(write_within(63, lowered()), Err(TooLarge)));
     }
 }
