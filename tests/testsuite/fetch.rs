@@ -19,7 +19,11 @@ use mcpress_catalog::{
 };
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::json;
-use tokio::{sync::Barrier, time::timeout};
+use tokio::{
+    net::{TcpSocket, TcpStream},
+    sync::Barrier,
+    time::timeout,
+};
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
@@ -236,6 +240,24 @@ async fn says_that_nobody_listens() {
     let error = fetch(&url(format!("http://{host}/?key=s3cret"))).await.unwrap_err();
     assert_eq!(error.to_string(), format!("upstream {host} cannot be reached"));
     assert!(log(&error).contains("onnection refused") && !log(&error).contains("s3cret"), "{}", log(&error));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn gives_up_connecting_to_a_host_that_takes_no_more() {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let host = listener.local_addr().unwrap();
+    // Nobody accepts, so the queue fills up.
+    let mut queued = Vec::new();
+    while let Ok(Ok(stream)) = timeout(Duration::from_millis(200), TcpStream::connect(host)).await {
+        queued.push(stream);
+        assert!(queued.len() < 100, "the queue never fills up");
+    }
+    let mut url = url(format!("http://{host}/"));
+    url.fetch.connect_timeout_ms = 100;
+    assert_eq!(message(fetch(&url).await), format!("upstream {host} could not be connected to within 100 ms"));
 }
 
 #[tokio::test]
