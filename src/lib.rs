@@ -6,11 +6,13 @@
 //! - [`http`]: from an HTTP request to the bytes of a JSON-RPC message and back, and who may ask ([`access`])
 //! - [`mcp`]: one `match` from method to answer
 //! - `jsonrpc`: parses and writes messages
+//! - [`fetch`]: content from elsewhere
 //!
 //! Nothing about a client is kept between two requests, so that any replica answers any of them.
 
 pub mod access;
 mod body;
+pub mod fetch;
 pub mod http;
 mod jsonrpc;
 pub mod limits;

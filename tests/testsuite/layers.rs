@@ -17,13 +17,17 @@ const RULES: &[Rule] = &[
     // The library takes a catalog, so that a test serves any tree.
     Rule { texts: &["mod content", "CATALOG"], only: &["src/main.rs"] },
     // Messages know nothing of the transport, and the transport nothing of content.
-    Rule { texts: &["hyper", "StatusCode"], only: &["src/http.rs", "src/server.rs", "src/access.rs"] },
+    Rule { texts: &["hyper"], only: &["src/http.rs", "src/server.rs", "src/access.rs"] },
+    Rule { texts: &["StatusCode"], only: &["src/http.rs", "src/server.rs", "src/access.rs", "src/fetch/"] },
     Rule {
         texts: &["mcpress_catalog", "Catalog"],
-        only: &["src/mcp/", "src/main.rs", "src/commands.rs", "src/content.rs"],
+        only: &["src/mcp/", "src/fetch/", "src/main.rs", "src/commands.rs", "src/content.rs"],
     },
     Rule { texts: &["crate::mcp", "mcp::"], only: &["src/mcp/", "src/http.rs", "src/main.rs", "src/commands.rs"] },
-    Rule { texts: &["minijinja", "regex::"], only: &["src/mcp/"] },
+    Rule { texts: &["regex::"], only: &["src/mcp/"] },
+    Rule { texts: &["minijinja"], only: &["src/mcp/", "src/fetch/"] },
+    // What comes from elsewhere comes through one module.
+    Rule { texts: &["reqwest", "lookup_host", "rustls"], only: &["src/fetch/"] },
     Rule { texts: &["TcpListener", "TcpStream"], only: &["src/server.rs", "src/main.rs"] },
     // One reader of the environment, one place that ends the program, one that speaks to cargo.
     Rule { texts: &["env = \"", "env::var", "std::env"], only: &["src/config.rs", "build.rs"] },
@@ -33,7 +37,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// Modules in order: each may use those after it only.
-const ORDER: &[&str] = &["server", "http", "sse", "mcp", "body", "jsonrpc", "limits", "access"];
+const ORDER: &[&str] = &["server", "http", "sse", "mcp", "body", "jsonrpc", "limits", "access", "fetch"];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {

@@ -13,6 +13,8 @@ use rmcp::{
 use crate::support::{TestServer, fixture};
 
 async fn reads_everything(lifecycle: ClientLifecycleMode) {
+    // Its HTTP client insists on a choice, although nothing here is encrypted. Only the first call makes it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let server = TestServer::start().await;
     let transport = StreamableHttpClientTransport::from_uri(server.url("docs"));
     let client = serve_client_with_lifecycle((), transport, lifecycle).await.unwrap();

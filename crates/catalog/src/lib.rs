@@ -9,10 +9,12 @@
 //! - [`result`]: writes the `contents` of a `resources/read` result
 //! - [`template`]: the minijinja environment
 //! - [`uri`], [`uri_template`]: RFC 3986 and RFC 6570
+//! - [`media_type`]: which media types are text
 //! - [`mod@env`]: `${NAME}` in texts that are filled in when the server starts
 
 mod catalog;
 pub mod env;
+pub mod media_type;
 pub mod protocol;
 pub mod result;
 pub mod source;

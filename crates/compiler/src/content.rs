@@ -29,34 +29,6 @@ pub(crate) fn guess_mime_type(path: &str) -> Option<&'static str> {
     mime_guess::from_path(path).first_raw()
 }
 
-/// True for media types whose content is served as text.
-pub(crate) fn is_text_type(mime_type: &str) -> bool {
-    let essence = mime_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let (kind, subtype) = essence.split_once('/').unwrap_or_default();
-    let textual = [
-        "json",
-        "yaml",
-        "x-yaml",
-        "toml",
-        "xml",
-        "javascript",
-        "x-javascript",
-        "ecmascript",
-        "sql",
-        "x-sql",
-        "graphql",
-        "x-sh",
-        "x-shellscript",
-        "x-csh",
-        "ld+json",
-        "xml-dtd",
-    ];
-    let suffixes = ["+json", "+xml", "+yaml"];
-    kind == "text"
-        || (kind == "application" && textual.contains(&subtype))
-        || suffixes.iter().any(|suffix| subtype.ends_with(suffix))
-}
-
 /// The first line (from 1) whose end is of another kind than that of the lines before it.
 pub(crate) fn first_odd_line_end(text: &str) -> Option<usize> {
     let mut ends = text.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(|line| line.ends_with("\r\n"));
@@ -95,14 +67,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_text_from_binary() {
-        let text =
-            ["text/x-rust", "application/json", "image/svg+xml", "application/ld+json; profile=x", "application/sql"];
-        assert!(text.iter().all(|mime_type| is_text_type(mime_type)));
-        let binary = ["image/png", "application/octet-stream", "application/pdf", "model/gltf-binary"];
-        assert!(!binary.iter().any(|mime_type| is_text_type(mime_type)));
+    fn text_is_utf_8_without_nul() {
         assert_eq!(as_text(b"\xef\xbb\xbfa"), Some("a"));
         assert_eq!(as_text(b"a\0"), None);
+        assert_eq!(as_text(b"\xff"), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use mcpress_catalog::{
+    media_type,
     source::{Argument, Definition, Source},
     uri::encode_path,
 };
@@ -237,7 +238,7 @@ impl<'a> Lowering<'a, '_> {
                     None => Some(located.text),
                 };
                 let (Some(text), Some(mark)) = (text, uri) else { return };
-                let payload = match content::is_text_type(&mime_type) {
+                let payload = match media_type::is_text(&mime_type) {
                     true => Payload::Text(Cow::Owned(text)),
                     false => Payload::Blob(Cow::Owned(text.into_bytes())),
                 };
@@ -319,7 +320,7 @@ impl<'a> Lowering<'a, '_> {
         };
         let from_page = page.as_ref().and_then(|page| page.described.mime_type.clone());
         let known = defined.map(str::to_owned).or(from_page).or(guessed(path));
-        let textual = known.as_deref().is_none_or(content::is_text_type);
+        let textual = known.as_deref().is_none_or(media_type::is_text);
         let body = page.as_ref().map(|page| page.body);
         if let Some(text) = text.filter(|_| textual) {
             if let Some(line) = content::first_odd_line_end(text) {

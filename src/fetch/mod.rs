@@ -1,0 +1,255 @@
+//! Content from elsewhere: the only module that opens outgoing connections. It knows nothing of MCP.
+//!
+//! - [`Fetcher`]: one for the whole program; turns an entry and its arguments into contents
+//! - `client`: one HTTP exchange within its bounds, which are in `address`, `resolver`, `redirect`, `tls` and `turns`
+//! - `cache`: answers that are kept, and one request for all who want the same
+//! - `url`: what a `url` entry asks, and what its answer becomes; `decode` and `html` help it
+
+mod address;
+mod cache;
+mod client;
+mod decode;
+mod error;
+mod html;
+mod redirect;
+mod resolver;
+mod tls;
+mod turns;
+mod url;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    error::Error,
+    fmt,
+    net::IpAddr,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread::available_parallelism,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use mcpress_catalog::source::{self, Definition};
+use minijinja::Environment;
+use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
+
+use self::{
+    cache::{Answer, Cache, NOTHING_KEPT},
+    client::{Client, Validators},
+    error::Time,
+};
+pub use self::{error::FetchError, url::Url};
+
+/// What may be set for all fetches.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// A file with certificates that are trusted beside the usual ones, as PEM.
+    pub ca_file: Option<PathBuf>,
+    /// The `http://` or `https://` address of a proxy. Names are resolved by it, so it is up to the proxy to which
+    /// addresses they may lead. That of the system is never used.
+    pub proxy: Option<String>,
+    /// Fetches at a time.
+    pub max_fetches: usize,
+    /// Fetches at a time that ask one host.
+    pub max_fetches_per_host: usize,
+    /// How long a fetch waits for its turn.
+    pub max_wait: Duration,
+    /// How long an upstream may fall silent in the middle of an answer.
+    pub idle_timeout: Duration,
+    /// Memory for answers that are kept.
+    pub cache_bytes: u64,
+    /// Addresses of names for which the system is not asked.
+    pub hosts: HashMap<String, Vec<IpAddr>>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            ca_file: None,
+            proxy: None,
+            max_fetches: 128,
+            max_fetches_per_host: 32,
+            max_wait: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(10),
+            cache_bytes: 64 << 20,
+            hosts: HashMap::new(),
+        }
+    }
+}
+
+/// Fetches entries. Cheap to clone; all clones share connections, limits and the cache.
+#[derive(Clone)]
+pub struct Fetcher {
+    client: Arc<Client>,
+    cache: Arc<Cache>,
+    /// As many as there are processors: what is made of answers leaves some of them to the rest of the program.
+    workers: Arc<Semaphore>,
+    entries: Arc<AtomicU64>,
+}
+
+/// What a fetch has given.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    /// The contents.
+    pub payload: Payload,
+    /// Their media type.
+    pub mime_type: String,
+    /// Set if they are not what the upstream has now.
+    pub stale: Option<Stale>,
+}
+
+/// Contents, cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// Text.
+    Text(Arc<str>),
+    /// Anything else.
+    Blob(Bytes),
+}
+
+/// An older answer stands in for one that could not be had.
+#[derive(Clone, Debug)]
+pub struct Stale {
+    /// How long ago the upstream last stood by it.
+    pub age: Duration,
+    /// Why there is none that is newer.
+    pub error: FetchError,
+}
+
+/// A setting that cannot be used.
+#[derive(Debug)]
+pub struct ConfigError(pub(crate) String);
+
+/// Why an entry cannot be fetched at all.
+#[derive(Debug, PartialEq, Eq)]
+pub enum EntryError {
+    /// These variables are missing in the environment.
+    Missing(Vec<String>),
+    /// With the environment filled in, something is wrong with it.
+    Invalid(String),
+}
+
+impl Fetcher {
+    /// Connects to nothing yet.
+    ///
+    /// # Errors
+    /// A proxy or a file of certificates that cannot be used.
+    pub fn new(config: &Config) -> Result<Self, ConfigError> {
+        Ok(Self {
+            client: Arc::new(Client::new(config)?),
+            cache: Arc::new(Cache::new(config.cache_bytes)),
+            workers: Arc::new(Semaphore::new(available_parallelism().map_or(1, usize::from))),
+            entries: Arc::default(),
+        })
+    }
+
+    /// Makes a `url` entry ready. `environment` holds the partials that its template may include, and `lookup` gives
+    /// the values of `${NAME}`.
+    ///
+    /// # Errors
+    /// Variables that are missing, or with which the entry is no longer valid.
+    pub fn url(
+        &self,
+        definition: &Definition,
+        url: &source::Url,
+        environment: &Environment<'static>,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> Result<Arc<Url>, EntryError> {
+        let number = self.entries.fetch_add(1, Ordering::Relaxed);
+        Url::new(number, definition, url, environment, lookup).map(Arc::new)
+    }
+
+    /// Fetches an entry, or takes its answer from the cache if it has one. Dropping the future ends the fetch, unless
+    /// somebody else waits for the same.
+    ///
+    /// # Errors
+    /// Why there is nothing to give.
+    pub async fn fetch(&self, url: &Arc<Url>, arguments: &BTreeMap<String, String>) -> Result<Fetched, FetchError> {
+        let fetch = |validators| {
+            let (fetcher, url, arguments) = (self.clone(), url.clone(), arguments.clone());
+            async move { fetcher.ask(url, arguments, validators).await }
+        };
+        let answer = match url.cache {
+            Some(policy) => return self.cache.get((url.number, arguments.clone()), policy, fetch).await,
+            None => fetch(Validators::default()).await?,
+        };
+        match answer {
+            Answer::New(fetched, _) => Ok(fetched),
+            Answer::Unchanged => Err(FetchError::failed(NOTHING_KEPT)),
+        }
+    }
+
+    async fn ask(
+        &self,
+        url: Arc<Url>,
+        arguments: BTreeMap<String, String>,
+        validators: Validators,
+    ) -> Result<Answer, FetchError> {
+        let response = self.client.send(url.request(&arguments, validators)?).await?;
+        if response.is_unchanged() {
+            return Ok(Answer::Unchanged);
+        }
+        let validators = Validators::of(&response.headers);
+        let fetched = self.work(url.limits.timeout, move || url.contents(&response, &arguments)).await?;
+        Ok(Answer::New(fetched, validators))
+    }
+
+    /// Runs what keeps a processor busy where it holds up nobody.
+    async fn work(
+        &self,
+        limit: Duration,
+        work: impl FnOnce() -> Result<Fetched, FetchError> + Send + 'static,
+    ) -> Result<Fetched, FetchError> {
+        let worked = async {
+            let worker = self
+                .workers
+                .clone()
+                .acquire_owned()
+                .await
+                .map_err(|closed| FetchError::failed("stopped").because(closed))?;
+            let work = move || {
+                // Held until the work is done, even if nobody waits for it any more.
+                let _worker = worker;
+                work()
+            };
+            spawn_blocking(work).await.unwrap_or_else(|error| {
+                Err(FetchError::failed("the answer could not be made into contents").because(error))
+            })
+        };
+        let too_long =
+            || FetchError::failed(format!("the answer took more than {} to be made into contents", Time(limit)));
+        timeout(limit, worked).await.unwrap_or_else(|_| Err(too_long()))
+    }
+}
+
+impl Payload {
+    /// Bytes of the contents.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Blob(bytes) => bytes.len(),
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for ConfigError {}
+
+impl fmt::Display for EntryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(names) => write!(f, "missing in the environment: {}", names.join(", ")),
+            Self::Invalid(message) => f.write_str(message),
+        }
+    }
+}
+
+impl Error for EntryError {}
