@@ -20,7 +20,7 @@ use mcpress_catalog::Span;
 use params::Params;
 use serde_json::{json, value::RawValue};
 pub(crate) use site::Server;
-pub use site::{Site, SiteError};
+pub use site::{Missing, Site, SiteError, Surroundings};
 pub(crate) use subscriptions::Subscription;
 
 use crate::jsonrpc::{self, Error, Frames, Message, Payload, Request};
@@ -57,6 +57,8 @@ pub(crate) enum Reply {
 struct Success {
     /// How long a client may keep it.
     ttl_ms: u64,
+    /// Members of `_meta` as JSON, or nothing.
+    meta: String,
     /// What opens the content, such as `"contents":`.
     member: &'static str,
     /// JSON.
@@ -193,7 +195,8 @@ fn nothing_listed(server: Server<'_>, method: &str, params: &Params<'_>) -> Resu
         return Err(pagination::unknown_cursor().into());
     }
     let member = if method == "tools/list" { r#""tools":["# } else { r#""prompts":["# };
-    Ok(Success { ttl_ms: server.entry.ttl_ms, member, content: Bytes::new(), end: Bytes::from_static(b"]}}") })
+    let end = Bytes::from_static(b"]}}");
+    Ok(Success { ttl_ms: server.entry.ttl_ms, meta: String::new(), member, content: Bytes::new(), end })
 }
 
 fn unknown_name(method: &str, params: &Params<'_>) -> Error {
@@ -207,19 +210,21 @@ fn unknown_name(method: &str, params: &Params<'_>) -> Error {
 impl Success {
     /// A result without members, which only the older revisions have.
     fn empty() -> Self {
-        Self { ttl_ms: 0, member: "", content: Bytes::new(), end: Bytes::from_static(b"}}") }
+        Self::members(0, Bytes::new())
     }
 
     /// Members that are the same for every request of a kind.
     fn members(ttl_ms: u64, members: impl Into<Bytes>) -> Self {
-        Self { ttl_ms, member: "", content: members.into(), end: Bytes::from_static(b"}}") }
+        Self { ttl_ms, meta: String::new(), member: "", content: members.into(), end: Bytes::from_static(b"}}") }
     }
 
     /// The response; `info` is what it says of the server.
     fn response(self, server: Server<'_>, revision: Revision, id: &RawValue, info: Span) -> Frames {
-        let Self { ttl_ms, member, content, end } = self;
-        if !revision.is_modern() {
-            return jsonrpc::success(id, &[member], content, end);
+        let Self { ttl_ms, meta, member, content, end } = self;
+        match (revision.is_modern(), meta.as_str()) {
+            (true, _) => {}
+            (false, "") => return jsonrpc::success(id, &[member], content, end),
+            (false, meta) => return jsonrpc::success(id, &[r#""_meta":{"#, meta, "},", member], content, end),
         }
         let mut digits = itoa::Buffer::new();
         let members = [
@@ -227,6 +232,8 @@ impl Success {
             digits.format(ttl_ms),
             r#","cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":"#,
             server.site.catalog.text(info),
+            if meta.is_empty() { "" } else { "," },
+            &meta,
             "},",
             member,
         ];

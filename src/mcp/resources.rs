@@ -6,13 +6,21 @@ use bytes::Bytes;
 use mcpress_catalog::{
     Source, Span,
     result::{self, Payload, ResourceContents},
-    source,
 };
-use minijinja::{context, value::merge_maps};
+use minijinja::{Value, context, value::merge_maps};
 use serde_json::json;
 
-use super::{Server, Success, era::Rejection, pagination, params::Params, site::Live};
-use crate::jsonrpc::{Error, INTERNAL_ERROR};
+use super::{
+    Server, Success,
+    era::Rejection,
+    pagination,
+    params::Params,
+    site::{Live, Origin},
+};
+use crate::{
+    fetch::{self, FetchError, Fetched},
+    jsonrpc::{Error, INTERNAL_ERROR},
+};
 
 /// Characters of a template's argument. A client chooses it, and what it chose may go to an upstream.
 const MAX_ARGUMENT: usize = 256;
@@ -27,18 +35,32 @@ enum Found<'a> {
 
 /// `resources/read`.
 pub(super) async fn read(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
-    let (ttl_ms, content) = contents(server, &params.uri()?).await?;
-    Ok(Success { ttl_ms, member: r#""contents":"#, content, end: Bytes::from_static(b"}}") })
+    let Contents { ttl_ms, json, meta } = contents(server, &params.uri()?).await?;
+    Ok(Success { ttl_ms, meta, member: r#""contents":"#, content: json, end: Bytes::from_static(b"}}") })
 }
 
-/// The `contents` array of a URI, and how long a client may keep it.
-pub(super) async fn contents(server: Server<'_>, uri: &str) -> Result<(u64, Bytes), Error> {
+/// What a read gives.
+pub(super) struct Contents {
+    /// How long a client may keep it.
+    ttl_ms: u64,
+    /// The `contents` array, as JSON.
+    pub(super) json: Bytes,
+    /// What is to be said of it in `_meta` of the result: members as JSON, or nothing.
+    meta: String,
+}
+
+/// The contents of a URI.
+pub(super) async fn contents(server: Server<'_>, uri: &str) -> Result<Contents, Error> {
     let (ttl_ms, found) = find(server, uri).ok_or_else(|| not_found(uri))?;
-    let contents = match found {
-        Found::Static(contents) => server.site.catalog.bytes(contents),
-        Found::Live(live, arguments) => resolve(server, live, uri, arguments).await?,
-    };
-    Ok((ttl_ms, contents))
+    match found {
+        Found::Static(contents) => {
+            Ok(Contents { ttl_ms, json: server.site.catalog.bytes(contents), meta: String::new() })
+        }
+        Found::Live(live, arguments) => {
+            let (json, meta) = resolve(server, live, uri, arguments).await?;
+            Ok(Contents { ttl_ms, json, meta })
+        }
+    }
 }
 
 /// `resources/subscribe` and `unsubscribe`: no resource ever changes, so there is nothing to send or to stop.
@@ -79,7 +101,7 @@ fn page(
         None => Bytes::from_static(b"]}}"),
     };
     let content = server.site.catalog.bytes(Span(first.0, last.1));
-    Ok(Success { ttl_ms: server.entry.ttl_ms, member, content, end })
+    Ok(Success { ttl_ms: server.entry.ttl_ms, meta: String::new(), member, content, end })
 }
 
 fn not_found(uri: &str) -> Error {
@@ -112,45 +134,78 @@ fn accepts(live: &Live, arguments: &BTreeMap<String, String>) -> bool {
     })
 }
 
-/// Makes the `contents` of a resource that is not static.
+/// Makes the `contents` of a resource that is not static, and what is to be said of it in `_meta` of the result.
 async fn resolve(
     server: Server<'_>,
     live: &Live,
     uri: &str,
     arguments: BTreeMap<String, String>,
-) -> Result<Bytes, Error> {
-    let definition = &live.definition;
-    match &definition.source {
-        source::Source::Static(_) => {
-            let text = render(server, live, uri, arguments)?;
-            let contents = ResourceContents {
-                uri,
-                mime_type: definition.mime_type.as_deref(),
-                payload: Payload::Text(&text),
-                meta: definition.meta.as_ref(),
-            };
-            Ok(result::contents(&contents).into())
+) -> Result<(Bytes, String), Error> {
+    let fetched = match &live.origin {
+        Origin::Template { context, name } => {
+            let text = render(server, live, (context, name), uri, arguments)?;
+            let mime_type = live.definition.mime_type.as_deref();
+            return Ok((contents_of(live, uri, mime_type, Payload::Text(&text)), String::new()));
         }
-        source::Source::Url(_) => Err(unavailable("url")),
-        source::Source::WpQuery(_) => Err(unavailable("wp_query")),
-    }
+        Origin::Url(url) => server.site.fetcher.fetch(url, &arguments).await,
+        Origin::WpQuery(query) => server.site.fetcher.query(query, &arguments).await,
+        Origin::Missing(names) => {
+            let message = format!("missing in the environment: {}", names.join(", "));
+            return Err(Error::new(INTERNAL_ERROR, message));
+        }
+    };
+    let fetched = fetched.map_err(|error| failed(server, live, uri, &error))?;
+    let payload = match &fetched.payload {
+        fetch::Payload::Text(text) => Payload::Text(text),
+        fetch::Payload::Blob(bytes) => Payload::Blob(bytes),
+    };
+    Ok((contents_of(live, uri, Some(&fetched.mime_type), payload), meta(&fetched)))
 }
 
-fn unavailable(source: &str) -> Error {
-    Error::new(INTERNAL_ERROR, format!("not available in this build: resources with a `{source}` source"))
+fn contents_of(live: &Live, uri: &str, mime_type: Option<&str>, payload: Payload<'_>) -> Bytes {
+    let contents = ResourceContents { uri, mime_type, payload, meta: live.definition.meta.as_ref() };
+    result::contents(&contents).into()
+}
+
+/// What a client should know of fetched contents, as members of `_meta`.
+fn meta(fetched: &Fetched) -> String {
+    let stale = fetched.stale.as_ref().map(|stale| {
+        let stale = json!({ "ageSeconds": stale.age.as_secs(), "reason": stale.error.to_string() });
+        format!(r#""mcpress/stale":{stale}"#)
+    });
+    let left_out = fetched.left_out.map(|count| format!(r#""mcpress/leftOut":{count}"#));
+    stale.into_iter().chain(left_out).collect::<Vec<_>>().join(",")
+}
+
+/// A client learns in one sentence what failed; why is for the log, where it finds it by the name of the failure.
+fn failed(server: Server<'_>, live: &Live, uri: &str, error: &FetchError) -> Error {
+    if error.is_not_found() {
+        return not_found(uri);
+    }
+    let failure = server.site.name_failure();
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    let cause = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+    tracing::warn!(failure, defined = live.definition.place, %error, cause, "fetch failed");
+    Error::new(INTERNAL_ERROR, error.to_string()).with_data(json!({ "failure": failure }))
 }
 
 /// Renders a template that was compiled in. What goes wrong in it is for the log; a client learns only that it did.
-fn render(server: Server<'_>, live: &Live, uri: &str, arguments: BTreeMap<String, String>) -> Result<String, Error> {
-    let resource = live.context.get_attr("resource").unwrap_or_default();
+fn render(
+    server: Server<'_>,
+    live: &Live,
+    (seen, name): (&Value, &str),
+    uri: &str,
+    arguments: BTreeMap<String, String>,
+) -> Result<String, Error> {
+    let resource = seen.get_attr("resource").unwrap_or_default();
     let context = context! {
         args => arguments,
         resource => merge_maps([context! { uri }, resource]),
-        ..live.context.clone()
+        ..seen.clone()
     };
-    let rendered = server.site.templates.get_template(&live.template).and_then(|template| template.render(context));
+    let rendered = server.site.templates.get_template(name).and_then(|template| template.render(context));
     rendered.map_err(|error| {
-        let (template, line) = (error.name().unwrap_or(&live.template), error.line().unwrap_or_default());
+        let (template, line) = (error.name().unwrap_or(name), error.line().unwrap_or_default());
         tracing::warn!(defined = live.definition.place, at = format!("{template}:{line}"), %error, "template failed");
         Error::new(INTERNAL_ERROR, "the template of this resource failed")
     })

@@ -1,7 +1,14 @@
 //! What is prepared once at the start: the parts of a catalog that are not finished JSON are parsed, their templates
 //! and patterns compiled.
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use bytes::Bytes;
 use mcpress_catalog::{self as catalog, Catalog, Source, Span, source, source::Definition, template, uri_template};
@@ -11,6 +18,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 
 use super::resources;
+use crate::fetch::{self, EntryError, Fetcher};
 
 /// All servers of a catalog, ready to answer.
 pub struct Site {
@@ -18,8 +26,31 @@ pub struct Site {
     /// By slug.
     servers: HashMap<String, Prepared>,
     pub(super) templates: Environment<'static>,
+    pub(super) fetcher: Fetcher,
+    environment: HashMap<String, String>,
+    missing: Vec<Missing>,
     /// One permit for each subscription that may be open at a time.
     pub(super) subscriptions: Arc<Semaphore>,
+    failures: AtomicU64,
+}
+
+/// What a catalog needs beside itself.
+pub struct Surroundings {
+    /// Fetches what is not in the catalog.
+    pub fetcher: Fetcher,
+    /// The values of `${NAME}`.
+    pub environment: HashMap<String, String>,
+    /// Subscriptions that may be open at a time.
+    pub subscriptions: usize,
+}
+
+/// A variable that an entry needs and the environment does not have.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Missing {
+    /// The variable.
+    pub name: String,
+    /// Where the entry is defined, as `path:line`.
+    pub place: String,
 }
 
 /// A catalog that this program cannot serve; no catalog that its own compiler wrote is one.
@@ -58,28 +89,49 @@ pub(super) struct Live {
     pub(super) definition: Definition,
     /// By the name of the argument.
     pub(super) patterns: HashMap<String, Regex>,
-    /// What its template sees.
-    pub(super) context: Value,
-    /// The name of its template among all templates.
-    pub(super) template: String,
+    pub(super) origin: Origin,
+}
+
+/// Where the contents of such an entry come from.
+pub(super) enum Origin {
+    /// A template that was compiled in: what it sees, and its name among all templates.
+    Template { context: Value, name: String },
+    /// An HTTP request.
+    Url(Arc<fetch::Url>),
+    /// A WordPress query.
+    WpQuery(Arc<fetch::WpQuery>),
+    /// Nowhere, for these variables are missing.
+    Missing(Vec<String>),
 }
 
 impl Site {
-    /// Prepares a catalog, of which at most so many subscriptions may be open at a time.
+    /// Prepares a catalog.
     ///
     /// # Errors
-    /// A definition, template or pattern that cannot be parsed.
-    pub fn new(catalog: Catalog, subscriptions: usize) -> Result<Self, SiteError> {
+    /// A definition, template or pattern that cannot be used, or not with this environment. Variables that are missing
+    /// are no error yet, but [`missing`](Self::missing).
+    pub fn new(catalog: Catalog, surroundings: Surroundings) -> Result<Self, SiteError> {
         let partials =
             catalog.partials.iter().map(|partial| (catalog.text(partial.name), catalog.text(partial.source)));
         let templates = template::environment(partials).map_err(|error| SiteError::new("_partials", &error))?;
-        let subscriptions = Arc::new(Semaphore::new(subscriptions.min(Semaphore::MAX_PERMITS)));
-        let mut site = Self { catalog, servers: HashMap::new(), templates, subscriptions };
+        let Surroundings { fetcher, environment, subscriptions } = surroundings;
+        let mut site = Self {
+            catalog,
+            servers: HashMap::new(),
+            templates,
+            fetcher,
+            environment,
+            missing: Vec::new(),
+            subscriptions: Arc::new(Semaphore::new(subscriptions.min(Semaphore::MAX_PERMITS))),
+            failures: AtomicU64::new(0),
+        };
         for index in 0..site.catalog.servers.len() {
             let server = site.catalog.servers[index].clone();
             let prepared = site.prepare(index, &server)?;
             site.servers.insert(site.catalog.text(server.slug).to_owned(), prepared);
         }
+        site.missing.sort();
+        site.missing.dedup();
         Ok(site)
     }
 
@@ -87,6 +139,37 @@ impl Site {
     pub(crate) fn server(&self, slug: &str) -> Option<Server<'_>> {
         let prepared = self.servers.get(slug)?;
         Some(Server { site: self, entry: self.catalog.servers.get(prepared.index)?, prepared })
+    }
+
+    /// Variables that entries need and the environment does not have, sorted by name.
+    pub fn missing(&self) -> &[Missing] {
+        &self.missing
+    }
+
+    /// Slug and URI of each entry that is fetched; of a template that lists all values of its arguments, the first.
+    pub fn fetched(&self) -> Vec<(&str, String)> {
+        let mut found = Vec::new();
+        for (slug, prepared) in &self.servers {
+            let fetched = |live: &&Live| !matches!(live.origin, Origin::Template { .. });
+            for live in prepared.live.values().filter(fetched) {
+                found.push((slug.as_str(), live.definition.uri.clone()));
+            }
+            for template in prepared.templates.iter().filter(|template| fetched(&&template.live)) {
+                let arguments = &template.live.definition.arguments;
+                let first = |argument: &source::Argument| argument.values.first().cloned();
+                let values = arguments.iter().map(|(name, argument)| Some((name.clone(), first(argument)?)));
+                if let Some(values) = values.collect::<Option<BTreeMap<_, _>>>() {
+                    found.push((slug.as_str(), template.uri_template.expand(&values)));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// A name for a failure, by which what a client was told is found in the log.
+    pub(super) fn name_failure(&self) -> String {
+        format!("f{}", self.failures.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// The tables it was made from.
@@ -130,7 +213,7 @@ impl Site {
     pub async fn read(&self, slug: &str, uri: &str) -> Result<Bytes, String> {
         let server = self.server(slug).ok_or_else(|| format!("there is no server `{slug}`"))?;
         let contents = resources::contents(server, uri).await;
-        contents.map(|(_, contents)| contents).map_err(|error| error.message.into_owned())
+        contents.map(|contents| contents.json).map_err(|error| error.message.into_owned())
     }
 
     fn info(&self, server: &catalog::Server) -> serde_json::Value {
@@ -157,7 +240,8 @@ impl Site {
     fn prepare_live(&mut self, definition: Span) -> Result<Live, SiteError> {
         let text = self.catalog.text(definition);
         let definition: Definition = serde_json::from_str(text).map_err(|error| SiteError::new(text, &error))?;
-        let error = |error: &dyn fmt::Display| SiteError::new(&definition.place, error);
+        let place = definition.place.clone();
+        let error = |error: &dyn fmt::Display| SiteError::new(&place, error);
         let mut patterns = HashMap::new();
         for (name, argument) in &definition.arguments {
             if let Some(pattern) = &argument.pattern {
@@ -165,14 +249,29 @@ impl Site {
                 patterns.insert(name.clone(), whole);
             }
         }
-        let template = match &definition.source {
+        let lookup = |name: &str| self.environment.get(name).cloned();
+        let fetched = match &definition.source {
             source::Source::Static(template) => {
-                self.add_template(template, &definition.uri).map_err(|cause| error(&cause))?
+                let name = self.add_template(template, &definition.uri).map_err(|cause| error(&cause))?;
+                Ok(Origin::Template { context: Value::from(Serde(&definition.context)), name })
             }
-            source::Source::Url(_) | source::Source::WpQuery(_) => String::new(),
+            source::Source::Url(url) => {
+                self.fetcher.url(&definition, url, &self.templates, lookup).map(Origin::Url)
+            }
+            source::Source::WpQuery(query) => {
+                self.fetcher.wp_query(&definition, query, &self.templates, lookup).map(Origin::WpQuery)
+            }
         };
-        let context = Value::from(Serde(&definition.context));
-        Ok(Live { definition, patterns, context, template })
+        let origin = match fetched {
+            Ok(origin) => origin,
+            Err(EntryError::Missing(names)) => {
+                let missing = |name: &String| Missing { name: name.clone(), place: place.clone() };
+                self.missing.extend(names.iter().map(missing));
+                Origin::Missing(names)
+            }
+            Err(EntryError::Invalid(message)) => return Err(error(&message)),
+        };
+        Ok(Live { definition, patterns, origin })
     }
 
     /// Adds a template under the name of its file, or, where several stand in one file, under a name of its own.
