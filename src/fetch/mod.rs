@@ -42,6 +42,7 @@ use self::{
     cache::{Answer, Cache, NOTHING_KEPT},
     client::{Client, Validators},
     error::Time,
+    wordpress::Sites,
 };
 pub use self::{error::FetchError, url::Url, wordpress::WpQuery};
 
@@ -90,6 +91,7 @@ pub struct Fetcher {
     /// As many as there are processors: what is made of answers leaves some of them to the rest of the program.
     workers: Arc<Semaphore>,
     entries: Arc<AtomicU64>,
+    sites: Arc<Sites>,
 }
 
 /// What a fetch has given.
@@ -147,6 +149,7 @@ impl Fetcher {
             cache: Arc::new(Cache::new(config.cache_bytes)),
             workers: Arc::new(Semaphore::new(available_parallelism().map_or(1, usize::from))),
             entries: Arc::default(),
+            sites: Arc::default(),
         })
     }
 
@@ -198,7 +201,7 @@ impl Fetcher {
         lookup: impl Fn(&str) -> Option<String>,
     ) -> Result<Arc<WpQuery>, EntryError> {
         let number = self.entries.fetch_add(1, Ordering::Relaxed);
-        WpQuery::new(number, definition, query, environment, lookup).map(Arc::new)
+        WpQuery::new(number, &self.sites, definition, query, environment, lookup).map(Arc::new)
     }
 
     /// Runs the query of an entry, as [`fetch`](Self::fetch) fetches one.

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use futures_util::{FutureExt, future::BoxFuture};
 use mcpress_catalog::source::StatusRange;
 use reqwest::{
     Method, Url,
@@ -45,7 +46,7 @@ impl Api {
 
     /// Asks for JSON.
     pub(super) async fn get(&self, client: &Client, url: Url) -> Result<Answer, FetchError> {
-        let response = client.send(self.request(Method::GET, url)).await?;
+        let response = self.send(client, Method::GET, url).await?;
         let host = client::host(&response.url);
         let json = json(&response.body);
         if !response.status.is_success() {
@@ -59,7 +60,7 @@ impl Api {
 
     /// Where the home page says that the REST API is.
     pub(super) async fn linked_root(&self, client: &Client) -> Result<Option<Url>, FetchError> {
-        let response = client.send(self.request(Method::HEAD, self.site.clone())).await?;
+        let response = self.send(client, Method::HEAD, self.site.clone()).await?;
         let links = response.headers.get_all(LINK).iter().filter_map(|header| header.to_str().ok());
         let linked = links.flat_map(|header| header.split(',')).find_map(|link| {
             let (target, parameters) = link.trim().strip_prefix('<')?.split_once('>')?;
@@ -67,6 +68,11 @@ impl Api {
             is_api.then_some(target)
         });
         Ok(linked.and_then(|target| response.url.join(target).ok()))
+    }
+
+    /// On the heap, since a query has many requests in it, and each is a large future.
+    fn send<'a>(&self, client: &'a Client, method: Method, url: Url) -> BoxFuture<'a, Result<Response, FetchError>> {
+        client.send(self.request(method, url)).boxed()
     }
 
     fn request(&self, method: Method, url: Url) -> Request {

@@ -20,7 +20,10 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use mcpress_catalog::source::{self, Cache, Definition, Query, check_site};
 use minijinja::Environment;
@@ -47,7 +50,7 @@ pub struct WpQuery {
     pub(super) number: u64,
     pub(super) limits: Limits,
     pub(super) cache: Option<Cache>,
-    site: Site,
+    site: Arc<Site>,
     query: Query,
     max_items: u64,
     output: Output,
@@ -59,6 +62,7 @@ pub(super) struct Posts(Material);
 impl WpQuery {
     pub(super) fn new(
         number: u64,
+        sites: &Sites,
         definition: &Definition,
         query: &source::WpQuery,
         environment: &Environment<'static>,
@@ -71,33 +75,20 @@ impl WpQuery {
             Some(auth) => Some((fill(&auth.username)?, fill(&auth.application_password)?)),
             None => None,
         };
-        let invalid = |name: &str| EntryError::Invalid(format!("the header `{name}` holds what no header may"));
-        let mut headers = HeaderMap::new();
+        let mut headers = Vec::new();
         for (name, value) in &query.fetch.headers {
-            let (header, value) = api::header(name, &fill(value)?).ok_or_else(|| invalid(name))?;
-            headers.append(header, value);
+            headers.push((name.clone(), fill(value)?));
         }
         if !missing.is_empty() {
             return Err(EntryError::Missing(missing));
         }
         check_site(&site).map_err(|error| EntryError::Invalid(format!("`site`: {error}")))?;
-        let authorization = match auth {
-            Some((username, password)) => {
-                Some(api::authorization(&username, &password).ok_or_else(|| invalid("authorization"))?)
-            }
-            None => None,
-        };
-        let api = Api {
-            site: site.parse().map_err(|error| EntryError::Invalid(format!("`site`: {error}")))?,
-            headers,
-            authorization,
-            limits: Limits::new(&query.fetch),
-        };
+        let limits = Limits::new(&query.fetch);
         Ok(Self {
             number,
-            limits: api.limits,
+            limits,
             cache: query.fetch.cache,
-            site: Site::new(api),
+            site: sites.get(Key { site, auth, headers, limits })?,
             query: query.query.clone(),
             max_items: query.max_items.into(),
             output: Output::new(definition, query, environment)?,
@@ -112,7 +103,7 @@ impl WpQuery {
     ) -> Result<Posts, FetchError> {
         let arguments = Arguments::new(&self.query, arguments)?;
         let limit = self.limits.timeout;
-        timeout(limit, self.ask(client, &arguments))
+        timeout(limit, Box::pin(self.ask(client, &arguments)))
             .await
             .unwrap_or_else(|_| Err(FetchError::timed_out(&self.site.api.host(), limit)))
     }
@@ -133,5 +124,45 @@ impl WpQuery {
         arguments: &BTreeMap<String, String>,
     ) -> Result<Fetched, FetchError> {
         self.output.contents(&posts.0, arguments)
+    }
+}
+
+/// The sites of all entries, so that those who ask the same one know the same of it.
+#[derive(Default)]
+pub(super) struct Sites(Mutex<HashMap<Key, Arc<Site>>>);
+
+/// Who asks which site, and how.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    site: String,
+    auth: Option<(String, String)>,
+    headers: Vec<(String, String)>,
+    limits: Limits,
+}
+
+impl Sites {
+    fn get(&self, key: Key) -> Result<Arc<Site>, EntryError> {
+        let mut sites = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(site) = sites.get(&key) {
+            return Ok(site.clone());
+        }
+        let invalid = |name: &str| EntryError::Invalid(format!("the header `{name}` holds what no header may"));
+        let mut headers = HeaderMap::new();
+        for (name, value) in &key.headers {
+            let (name, value) = api::header(name, value).ok_or_else(|| invalid(name))?;
+            headers.append(name, value);
+        }
+        let auth = key.auth.as_ref().map(|(username, password)| {
+            api::authorization(username, password).ok_or_else(|| invalid("authorization"))
+        });
+        let api = Api {
+            site: key.site.parse().map_err(|error| EntryError::Invalid(format!("`site`: {error}")))?,
+            headers,
+            authorization: auth.transpose()?,
+            limits: key.limits,
+        };
+        let site = Arc::new(Site::new(api));
+        sites.insert(key, site.clone());
+        Ok(site)
     }
 }

@@ -3,12 +3,11 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    future::Future,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::{FutureExt, StreamExt, TryStreamExt, future::BoxFuture, stream};
 use jiff::tz::{Offset, TimeZone};
 use reqwest::Url;
 use serde_json::Value;
@@ -169,7 +168,7 @@ impl Site {
 
     /// A post type by its name.
     pub(super) async fn post_type(&self, client: &Client, name: &str) -> Result<Arc<PostType>, FetchError> {
-        self.types.get(name, self.find_post_type(client, name)).await
+        self.types.get(name, self.find_post_type(client, name).boxed()).await
     }
 
     async fn find_post_type(&self, client: &Client, name: &str) -> Result<PostType, FetchError> {
@@ -263,12 +262,12 @@ impl Site {
         term: u64,
     ) -> Result<Vec<u64>, FetchError> {
         let key = format!("{} all", taxonomy.route);
-        let tree = self.answers.get(&key, async {
+        let ask = async {
             let parameters = [pair("_fields", "id,parent"), pair("orderby", "id")];
             let listed = self.list(client, &taxonomy.route, &parameters, 0, MAX_LISTED).await?;
             Ok(Value::Array(listed.items))
-        });
-        let tree = tree.await?;
+        };
+        let tree = self.answers.get(&key, ask.boxed()).await?;
         let mut found = vec![term];
         let mut next = 0;
         while let Some(parent) = found.get(next).copied() {
@@ -323,7 +322,8 @@ impl Site {
         parameters: &[(String, String)],
     ) -> Result<Arc<Value>, FetchError> {
         let key = format!("{route} {parameters:?}");
-        self.answers.get(&key, async { Ok(self.get(client, route, parameters).await?.json) }).await
+        let ask = async { Ok(self.get(client, route, parameters).await?.json) };
+        self.answers.get(&key, ask.boxed()).await
     }
 
     fn not_exposed(&self, what: &str, name: &str) -> FetchError {
@@ -331,7 +331,7 @@ impl Site {
     }
 
     async fn root(&self, client: &Client) -> Result<Arc<Root>, FetchError> {
-        self.roots.get("", self.find_root(client)).await
+        self.roots.get("", self.find_root(client).boxed()).await
     }
 
     async fn find_root(&self, client: &Client) -> Result<Root, FetchError> {
@@ -408,7 +408,8 @@ impl<T> Default for Known<T> {
 }
 
 impl<T> Known<T> {
-    async fn get(&self, key: &str, ask: impl Future<Output = Result<T, FetchError>>) -> Result<Arc<T>, FetchError> {
+    /// What is asked is seldom asked, and large, so that it lies on the heap.
+    async fn get(&self, key: &str, ask: BoxFuture<'_, Result<T, FetchError>>) -> Result<Arc<T>, FetchError> {
         let cell = {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             known.retain(|_, (since, _)| since.elapsed() < KNOWN);
