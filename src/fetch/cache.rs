@@ -244,7 +244,7 @@ mod tests {
     }
 
     fn text(text: &str) -> Fetched {
-        Fetched { payload: Payload::Text(text.into()), mime_type: "text/plain".to_owned(), stale: None }
+        Fetched { payload: Payload::Text(text.into()), mime_type: "text/plain".to_owned(), stale: None, left_out: None }
     }
 
     fn new(fetched: &str) -> Result<Answer, FetchError> {

@@ -63,7 +63,7 @@ pub(crate) struct Request {
 }
 
 /// Within which bounds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Limits {
     pub(crate) timeout: Duration,
     pub(crate) connect_timeout: Duration,

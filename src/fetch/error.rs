@@ -60,6 +60,11 @@ impl FetchError {
         Self { cause: Some(cause.into().into()), ..self }
     }
 
+    /// Says it in other words.
+    pub(crate) fn reword(self, reword: impl FnOnce(&str) -> String) -> Self {
+        Self { message: reword(&self.message), ..self }
+    }
+
     /// True if there is no such resource, rather than one that cannot be had.
     pub fn is_not_found(&self) -> bool {
         self.kind == Kind::NotFound

@@ -4,6 +4,7 @@
 //! - `client`: one HTTP exchange within its bounds, which are in `address`, `resolver`, `redirect`, `tls` and `turns`
 //! - `cache`: answers that are kept, and one request for all who want the same
 //! - `url`: what a `url` entry asks, and what its answer becomes; `decode` and `html` help it
+//! - `wordpress`: the same for `wp_query` entries
 
 mod address;
 mod cache;
@@ -16,6 +17,7 @@ mod resolver;
 mod tls;
 mod turns;
 mod url;
+mod wordpress;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -40,8 +42,9 @@ use self::{
     cache::{Answer, Cache, NOTHING_KEPT},
     client::{Client, Validators},
     error::Time,
+    wordpress::Sites,
 };
-pub use self::{error::FetchError, url::Url};
+pub use self::{error::FetchError, url::Url, wordpress::WpQuery};
 
 /// What may be set for all fetches.
 #[derive(Clone, Debug)]
@@ -88,6 +91,7 @@ pub struct Fetcher {
     /// As many as there are processors: what is made of answers leaves some of them to the rest of the program.
     workers: Arc<Semaphore>,
     entries: Arc<AtomicU64>,
+    sites: Arc<Sites>,
 }
 
 /// What a fetch has given.
@@ -99,6 +103,8 @@ pub struct Fetched {
     pub mime_type: String,
     /// Set if they are not what the upstream has now.
     pub stale: Option<Stale>,
+    /// How many posts a `wp_query` has found and not given, because there is a limit.
+    pub left_out: Option<u64>,
 }
 
 /// Contents, cheap to clone.
@@ -143,6 +149,7 @@ impl Fetcher {
             cache: Arc::new(Cache::new(config.cache_bytes)),
             workers: Arc::new(Semaphore::new(available_parallelism().map_or(1, usize::from))),
             entries: Arc::default(),
+            sites: Arc::default(),
         })
     }
 
@@ -179,6 +186,50 @@ impl Fetcher {
         match answer {
             Answer::New(fetched, _) => Ok(fetched),
             Answer::Unchanged => Err(FetchError::failed(NOTHING_KEPT)),
+        }
+    }
+
+    /// Makes a `wp_query` entry ready, as [`url`](Self::url) does.
+    ///
+    /// # Errors
+    /// Variables that are missing, or with which the entry is no longer valid.
+    pub fn wp_query(
+        &self,
+        definition: &Definition,
+        query: &source::WpQuery,
+        environment: &Environment<'static>,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> Result<Arc<WpQuery>, EntryError> {
+        let number = self.entries.fetch_add(1, Ordering::Relaxed);
+        WpQuery::new(number, &self.sites, definition, query, environment, lookup).map(Arc::new)
+    }
+
+    /// Runs the query of an entry, as [`fetch`](Self::fetch) fetches one.
+    ///
+    /// # Errors
+    /// Why there is nothing to give.
+    pub async fn query(
+        &self,
+        query: &Arc<WpQuery>,
+        arguments: &BTreeMap<String, String>,
+    ) -> Result<Fetched, FetchError> {
+        let run = || {
+            let (fetcher, query, arguments) = (self.clone(), query.clone(), arguments.clone());
+            async move {
+                let posts = query.posts(&fetcher.client, &arguments).await?;
+                fetcher.work(query.limits.timeout, move || query.contents(&posts, &arguments)).await
+            }
+        };
+        match query.cache {
+            Some(policy) => {
+                // WordPress says of no answer whether it is still the same.
+                let fetch = |_| {
+                    let fetched = run();
+                    async move { Ok(Answer::New(fetched.await?, Validators::default())) }
+                };
+                self.cache.get((query.number, arguments.clone()), policy, fetch).await
+            }
+            None => run().await,
         }
     }
 

@@ -195,7 +195,7 @@ impl Transform {
     fn fetched(&self, payload: Payload, upstream: &str, default: &str) -> Fetched {
         let upstream = if upstream.is_empty() { default } else { upstream };
         let mime_type = self.mime_type.clone().unwrap_or_else(|| upstream.to_owned());
-        Fetched { payload, mime_type, stale: None }
+        Fetched { payload, mime_type, stale: None, left_out: None }
     }
 }
 
@@ -245,7 +245,7 @@ fn headers(headers: &HeaderMap) -> BTreeMap<&str, String> {
 }
 
 /// Fills in the environment; what it lacks goes on the list.
-fn fill(text: &str, lookup: impl Fn(&str) -> Option<String>, missing: &mut Vec<String>) -> Result<String, EntryError> {
+pub(super) fn fill(text: &str, lookup: impl Fn(&str) -> Option<String>, missing: &mut Vec<String>) -> Result<String, EntryError> {
     let pieces = env::parse(text).map_err(|error| EntryError::Invalid(error.to_string()))?;
     Ok(env::fill(&pieces, lookup).unwrap_or_else(|names| {
         missing.extend(names.into_iter().map(str::to_owned));

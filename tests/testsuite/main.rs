@@ -17,3 +17,4 @@ mod subscriptions;
 mod support;
 mod transport;
 mod upstream;
+mod wordpress;
