@@ -109,6 +109,29 @@ pub(crate) fn check(dir: &Path, format: Format, deny_warnings: bool) -> io::Resu
     Ok(if diagnostics.iter().any(fails) { FAILED.into() } else { ExitCode::SUCCESS })
 }
 
+/// The catalog of a tree that was checked.
+pub(crate) fn compiled(dir: &Path) -> Option<Catalog> {
+    compile(dir).ok().map(|compiled| compiled.catalog)
+}
+
+/// Reads each fetched entry once.
+pub(crate) async fn check_live(site: &Site) -> io::Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    let (mut tried, mut failed) = (0, 0);
+    for (slug, uri) in site.fetched() {
+        tried += 1;
+        match site.read(slug, &uri).await {
+            Ok(contents) => writeln!(out, "ok      {uri} ({} bytes)", contents.len())?,
+            Err(message) => {
+                failed += 1;
+                writeln!(out, "failed  {uri}: {message}")?;
+            }
+        }
+    }
+    writeln!(out, "{} of {tried} entries can be read", tried - failed)?;
+    Ok(if failed > 0 { FAILED.into() } else { ExitCode::SUCCESS })
+}
+
 /// Compiles a tree to serve it; without one if it has errors. Either way it says what it found.
 pub(crate) fn load(dir: &Path) -> io::Result<Option<Catalog>> {
     let (catalog, diagnostics) = match compile(dir) {

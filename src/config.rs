@@ -1,9 +1,9 @@
 //! Flags and the environment, read and checked once.
 
-use std::{path::PathBuf, str::FromStr, time::Duration};
+use std::{collections::HashMap, path::PathBuf, str::FromStr, time::Duration};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, builder::FalseyValueParser};
-use mcpress::{access::Access, limits::Limits};
+use mcpress::{access::Access, fetch, limits::Limits};
 
 /// Serves the content that was compiled into it over the Model Context Protocol.
 ///
@@ -38,6 +38,8 @@ pub(crate) enum Command {
         slug: String,
         /// The resource's URI
         uri: String,
+        #[command(flatten)]
+        fetch: Fetch,
     },
     /// Check a content tree, as the build does
     Check {
@@ -50,6 +52,11 @@ pub(crate) enum Command {
         /// Fail on warnings too
         #[arg(long, env = "MCPRESS_DENY_WARNINGS", value_parser = FalseyValueParser::new())]
         deny_warnings: bool,
+        /// Then read each `url` and `wp_query` entry once, and say what came of it
+        #[arg(long)]
+        live: bool,
+        #[command(flatten)]
+        fetch: Fetch,
     },
     /// Serve a content tree from disk, without compiling it in
     Dev {
@@ -94,6 +101,44 @@ pub(crate) struct Serve {
     /// Streams of `subscriptions/listen` at a time
     #[arg(long, env = "MCPRESS_MAX_SUBSCRIPTIONS", default_value = "200", value_name = "COUNT")]
     max_subscriptions: usize,
+    #[command(flatten)]
+    pub(crate) fetch: Fetch,
+}
+
+/// How to fetch what is not in the content.
+#[derive(Args)]
+pub(crate) struct Fetch {
+    /// A file with certificates to trust beside the usual ones, as PEM
+    #[arg(long, env = "MCPRESS_CA_FILE", value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// Fetch by way of this proxy; that of the system is never used
+    #[arg(long, env = "MCPRESS_PROXY", value_name = "URL")]
+    proxy: Option<String>,
+    /// Fetches at a time
+    #[arg(long, env = "MCPRESS_MAX_FETCHES", default_value = "128", value_parser = positive, value_name = "COUNT")]
+    max_fetches: usize,
+    /// Fetches at a time that ask one host
+    #[arg(long, env = "MCPRESS_MAX_FETCHES_PER_HOST", default_value = "32", value_parser = positive, value_name = "COUNT")]
+    max_fetches_per_host: usize,
+}
+
+impl Fetch {
+    pub(crate) fn config(&self) -> fetch::Config {
+        fetch::Config {
+            ca_file: self.ca_file.clone(),
+            proxy: self.proxy.clone(),
+            max_fetches: self.max_fetches,
+            max_fetches_per_host: self.max_fetches_per_host,
+            ..fetch::Config::default()
+        }
+    }
+}
+
+/// The environment, for `${NAME}` in the content; what is not UTF-8 counts as missing.
+pub(crate) fn environment() -> HashMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }
 
 /// What to log.

@@ -10,14 +10,19 @@ use std::{
     process::ExitCode,
 };
 
-use mcpress::{http::App, mcp::Site, server};
+use mcpress::{
+    fetch::Fetcher,
+    http::App,
+    mcp::{Missing, Site, Surroundings},
+    server,
+};
 use mcpress_catalog::Catalog;
 use tokio::{net::TcpListener, time::sleep};
 use tracing::info;
 
 use crate::{
     commands::{FAILED, UNUSABLE},
-    config::{Command, Config, Format, Log, Serve},
+    config::{Command, Config, Fetch, Format, Log, Serve},
     content::CATALOG,
 };
 
@@ -52,11 +57,19 @@ async fn run(command: Command) -> io::Result<ExitCode> {
             None => Ok(FAILED.into()),
         },
         Command::List { slug, json } => commands::list(&CATALOG, slug.as_deref(), json),
-        Command::Read { slug, uri } => {
-            let site = Site::new(CATALOG.clone(), 0).map_err(io::Error::other)?;
+        Command::Read { slug, uri, fetch } => {
+            let site = Site::new(CATALOG.clone(), surroundings(&fetch, 0)?).map_err(io::Error::other)?;
             commands::read(&site, &slug, &uri).await
         }
-        Command::Check { dir, format, deny_warnings } => commands::check(&dir, format, deny_warnings),
+        Command::Check { dir, format, deny_warnings, live, fetch } => {
+            let code = commands::check(&dir, format, deny_warnings)?;
+            if !live || code != ExitCode::SUCCESS {
+                return Ok(code);
+            }
+            let Some(catalog) = commands::compiled(&dir) else { return Ok(FAILED.into()) };
+            let site = Site::new(catalog, surroundings(&fetch, 0)?).map_err(io::Error::other)?;
+            commands::check_live(&site).await
+        }
     }
 }
 
@@ -92,7 +105,12 @@ async fn serve(catalog: Catalog, flags: &Serve) -> io::Result<ExitCode> {
 async fn prepare(catalog: Catalog, flags: &Serve) -> Result<(TcpListener, SocketAddr, App), String> {
     let access = flags.access()?;
     let limits = flags.limits();
-    let site = Site::new(catalog, limits.subscriptions).map_err(|error| error.to_string())?;
+    let surroundings = surroundings(&flags.fetch, limits.subscriptions).map_err(|error| error.to_string())?;
+    let site = Site::new(catalog, surroundings).map_err(|error| error.to_string())?;
+    if !site.missing().is_empty() {
+        let lines = site.missing().iter().map(|Missing { name, place }| format!("\n  {name}, needed by {place}"));
+        return Err(format!("variables are missing in the environment:{}", lines.collect::<String>()));
+    }
     let unusable = |error: io::Error| format!("cannot listen on `{}`: {error}", flags.listen);
     let listener = TcpListener::bind(&flags.listen).await.map_err(unusable)?;
     let address = listener.local_addr().map_err(unusable)?;
@@ -104,6 +122,11 @@ async fn prepare(catalog: Catalog, flags: &Serve) -> Result<(TcpListener, Socket
         ));
     }
     Ok((listener, address, App { site, access, limits }))
+}
+
+fn surroundings(flags: &Fetch, subscriptions: usize) -> io::Result<Surroundings> {
+    let fetcher = Fetcher::new(&flags.config()).map_err(io::Error::other)?;
+    Ok(Surroundings { fetcher, environment: config::environment(), subscriptions })
 }
 
 /// One line for each server. That nobody reads them is no reason not to serve.

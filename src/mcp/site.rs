@@ -255,9 +255,7 @@ impl Site {
                 let name = self.add_template(template, &definition.uri).map_err(|cause| error(&cause))?;
                 Ok(Origin::Template { context: Value::from(Serde(&definition.context)), name })
             }
-            source::Source::Url(url) => {
-                self.fetcher.url(&definition, url, &self.templates, lookup).map(Origin::Url)
-            }
+            source::Source::Url(url) => self.fetcher.url(&definition, url, &self.templates, lookup).map(Origin::Url),
             source::Source::WpQuery(query) => {
                 self.fetcher.wp_query(&definition, query, &self.templates, lookup).map(Origin::WpQuery)
             }

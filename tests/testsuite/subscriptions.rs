@@ -67,7 +67,7 @@ async fn a_subscription_is_acknowledged_and_ends_with_the_server() {
 #[tokio::test]
 async fn subscriptions_are_bounded_and_freed_when_the_client_goes() {
     let mut app = app(&fixture("site"));
-    app.site = mcpress::mcp::Site::new(app.site.catalog().clone(), 1).unwrap();
+    app.site = crate::support::site(app.site.catalog().clone(), 1);
     let server = TestServer::with(app).await;
     let (first, _) = listen(&server).await;
     let refused = server.modern("docs", "subscriptions/listen", json!({})).await;

@@ -1,12 +1,21 @@
 //! A server on a free port, and a client that sends what it is told to.
 
 use std::{
+    collections::HashMap,
     fmt,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use mcpress::{access::Access, http::App, limits::Limits, mcp::Site, server};
+use mcpress::{
+    access::Access,
+    fetch::{self, Fetcher},
+    http::App,
+    limits::Limits,
+    mcp::{Site, Surroundings},
+    server,
+};
+use mcpress_catalog::Catalog;
 use serde_json::{Value, json, value::RawValue};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -36,7 +45,13 @@ pub(crate) fn app(tree: &Path) -> App {
     let compiled = mcpress_compiler::compile(tree).unwrap_or_else(|errors| {
         panic!("{}", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
     });
-    App { site: Site::new(compiled.catalog, limits.subscriptions).unwrap(), access: Access::default(), limits }
+    App { site: site(compiled.catalog, limits.subscriptions), access: Access::default(), limits }
+}
+
+/// A site that fetches without a proxy, in an environment without variables.
+pub(crate) fn site(catalog: Catalog, subscriptions: usize) -> Site {
+    let fetcher = Fetcher::new(&fetch::Config::default()).unwrap();
+    Site::new(catalog, Surroundings { fetcher, environment: HashMap::new(), subscriptions }).unwrap()
 }
 
 impl TestServer {

@@ -14,7 +14,11 @@ use std::{
 
 use futures_util::{StreamExt, stream};
 use mcpress::fetch::{Config, FetchError, Fetched, Fetcher, Payload, WpQuery};
-use mcpress_catalog::{self as catalog, source::{Definition, Source}, template};
+use mcpress_catalog::{
+    self as catalog,
+    source::{Definition, Source},
+    template,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -170,9 +174,8 @@ fn compile(entry: Value) -> Result<Definition, String> {
     fs::create_dir_all(&resources).unwrap();
     fs::write(root.path().join("test/server.yaml"), "name: test\n").unwrap();
     fs::write(resources.join("entry.yaml"), json!([entry]).to_string()).unwrap();
-    let compiled = mcpress_compiler::compile(root.path()).map_err(|errors| {
-        errors.iter().map(|error| format!("{error:?}")).collect::<Vec<_>>().join("; ")
-    })?;
+    let compiled = mcpress_compiler::compile(root.path())
+        .map_err(|errors| errors.iter().map(|error| format!("{error:?}")).collect::<Vec<_>>().join("; "))?;
     let server = &compiled.catalog.servers[0];
     let span = match server.resources.first().map(|resource| resource.source) {
         Some(catalog::Source::Live(span)) => span,
