@@ -10,6 +10,7 @@ mod fetch;
 mod ids;
 mod layers;
 mod lists;
+mod live;
 mod reads;
 mod rmcp_client;
 mod shutdown;

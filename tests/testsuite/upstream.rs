@@ -123,6 +123,13 @@ impl Upstream {
         self.seen.requests.lock().unwrap().clone()
     }
 
+    /// Waits for the first request.
+    pub(crate) async fn asked(&self) {
+        while self.requests().is_empty() {
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
+
     /// Waits until a client has gone away before it had everything.
     pub(crate) async fn hung_up(&self) {
         self.seen.hung_up.notified().await;
