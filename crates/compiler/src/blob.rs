@@ -9,7 +9,8 @@ use mcpress_catalog::{
 
 use crate::{
     content::Payload,
-    resource::{Body, Entry, Uri},
+    identity::Uri,
+    resource::{Body, Entry},
     server,
     site::Lowered,
 };

@@ -1,17 +1,12 @@
 //! Definitions as authors write them: one struct for each mapping of the content format, nothing checked beyond the
 //! kind of each value.
 
-use std::fmt;
-
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
-};
+use serde::Deserialize;
 
 use crate::{
     fetch::FetchDefinition,
     url::UrlDefinition,
-    values::{Duration, MimeType, TextOrFile, Timestamp},
+    values::{Duration, FreeForm, Keys, MimeType, Scalar, TextOrFile, Timestamp},
     wp_query::WpQueryDefinition,
     yaml::Field,
 };
@@ -131,83 +126,3 @@ pub(crate) struct ArgumentDefinition {
 
 /// `variables`: names and scalars.
 pub(crate) type Variables = Keys<Scalar>;
-
-/// A mapping whose keys its author chooses, in their order.
-#[derive(Clone, Debug)]
-pub(crate) struct Keys<T>(pub(crate) Vec<(String, Field<T>)>);
-
-/// Any value.
-#[derive(Clone, Debug)]
-pub(crate) struct FreeForm(pub(crate) serde_json::Value);
-
-/// A text, number, boolean or nothing.
-#[derive(Clone, Debug)]
-pub(crate) struct Scalar(pub(crate) serde_json::Value);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Keys<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct KeysVisitor<T>(std::marker::PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for KeysVisitor<T> {
-            type Value = Keys<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a mapping")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Keys<T>, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(Keys(pairs))
-            }
-        }
-
-        deserializer.deserialize_map(KeysVisitor(std::marker::PhantomData))
-    }
-}
-
-impl<'de> Deserialize<'de> for FreeForm {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        serde_json::Value::deserialize(deserializer).map(Self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Scalar {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::Error;
-
-        struct ScalarVisitor;
-
-        impl<'de> Visitor<'de> for ScalarVisitor {
-            type Value = serde_json::Value;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text, a number, or `true` or `false`")
-            }
-
-            fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
-                Ok(value.into())
-            }
-
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-                Ok(value.into())
-            }
-
-            fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
-                Ok(value.into())
-            }
-
-            fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
-                Ok(value.into())
-            }
-
-            fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
-                Ok(value.into())
-            }
-        }
-
-        deserializer.deserialize_any(ScalarVisitor).map(Self)
-    }
-}

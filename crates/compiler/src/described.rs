@@ -5,11 +5,9 @@ use mcpress_catalog::protocol::{Annotations, Icon};
 use serde_json::{Map, Value};
 
 use crate::{
-    definition::{
-        AnnotationsDefinition, Audience, FreeForm, IconDefinition, Keys, PageDefinition, ResourceDefinition, Theme,
-    },
+    definition::{AnnotationsDefinition, Audience, IconDefinition, PageDefinition, ResourceDefinition, Theme},
     scope::Scope,
-    values::{Duration, MimeType},
+    values::{Duration, FreeForm, Keys, MimeType},
     yaml::{Field, Mark},
 };
 

@@ -9,9 +9,8 @@ use mcpress_catalog::{
 use serde::Deserialize;
 
 use crate::{
-    definition::Keys,
     scope::Scope,
-    values::{Duration, Size},
+    values::{Duration, Keys, Size},
     yaml::{Field, Mark},
 };
 

@@ -6,12 +6,19 @@ use mcpress_catalog::{source::Argument, uri_template};
 use regex::Regex;
 
 use crate::{
-    definition::{ArgumentDefinition, Keys, ResourceDefinition},
+    definition::{ArgumentDefinition, ResourceDefinition},
     described::check_uri,
-    resource::Uri,
     scope::Scope,
+    values::Keys,
     yaml::{Field, Mark},
 };
+
+/// What an entry is known by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Uri {
+    Resource(String),
+    Template(String),
+}
 
 /// The `uri` or `uri_template` of a definition and its place.
 pub(crate) fn uri(definition: &ResourceDefinition, mark: Mark, scope: &mut Scope<'_>) -> Option<(Uri, Mark)> {

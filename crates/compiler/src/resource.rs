@@ -15,7 +15,8 @@ use crate::{
     definition::{PageDefinition, ResourceDefinition, StaticDefinition},
     described::{Described, check_uri},
     diagnostic::{Diagnostic, Position},
-    files, front_matter, identity,
+    files, front_matter,
+    identity::{self, Uri},
     scope::{Located, Scope, template_error},
     server::Server,
     static_source::{self, StaticKind},
@@ -43,13 +44,6 @@ pub(crate) struct Entry<'a> {
     pub(crate) name: String,
     pub(crate) ttl_ms: u64,
     pub(crate) body: Body<'a>,
-}
-
-/// What an entry is known by.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Uri {
-    Resource(String),
-    Template(String),
 }
 
 /// What a read of an entry gives.

@@ -4,10 +4,9 @@ use mcpress_catalog::source::{self, Href, Html, Method, StatusRange};
 use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{
-    definition::Keys,
     fetch::{CacheDefinition, FetchDefinition, env_text, stand_in},
     scope::Scope,
-    values::{Duration, Size, TextOrFile},
+    values::{Duration, Keys, Size, TextOrFile},
     yaml::{Field, Mark},
 };
 

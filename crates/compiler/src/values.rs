@@ -1,6 +1,12 @@
-//! The kinds of values that definitions are made of: durations, sizes, media types, texts that may stand in a file.
+//! The kinds of values that definitions are made of: durations, sizes, media types, texts that may stand in a file,
+//! mappings with keys of the author's choice.
 
-use serde::{Deserialize, Deserializer, de::Error};
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, Visitor},
+};
 
 use crate::yaml::Field;
 
@@ -63,6 +69,84 @@ impl<'de> Deserialize<'de> for Timestamp {
             return Ok(Self(text));
         }
         Err(expected("a time in RFC 3339 form such as `2026-07-28T12:00:00Z`", &text))
+    }
+}
+
+/// A mapping whose keys its author chooses, in their order.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys<T>(pub(crate) Vec<(String, Field<T>)>);
+
+/// Any value.
+#[derive(Clone, Debug)]
+pub(crate) struct FreeForm(pub(crate) serde_json::Value);
+
+/// A text, number, boolean or nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Scalar(pub(crate) serde_json::Value);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Keys<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeysVisitor<T>(std::marker::PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for KeysVisitor<T> {
+            type Value = Keys<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a mapping")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Keys<T>, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Keys(pairs))
+            }
+        }
+
+        deserializer.deserialize_map(KeysVisitor(std::marker::PhantomData))
+    }
+}
+
+impl<'de> Deserialize<'de> for FreeForm {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        serde_json::Value::deserialize(deserializer).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ScalarVisitor;
+
+        impl<'de> Visitor<'de> for ScalarVisitor {
+            type Value = serde_json::Value;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, a number, or `true` or `false`")
+            }
+
+            fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+                Ok(value.into())
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+                Ok(value.into())
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+                Ok(value.into())
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+                Ok(value.into())
+            }
+
+            fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
+                Ok(value.into())
+            }
+        }
+
+        deserializer.deserialize_any(ScalarVisitor).map(Self)
     }
 }
 

@@ -17,10 +17,9 @@ use self::{
     written::Written,
 };
 use crate::{
-    definition::Keys,
     fetch::{CacheDefinition, FetchDefinition, env_text, stand_in},
     scope::Scope,
-    values::{Duration, Size, TextOrFile},
+    values::{Duration, Keys, Size, TextOrFile},
     yaml::{Field, Mark},
 };
 
