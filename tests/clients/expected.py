@@ -1,7 +1,8 @@
 """What a content tree must be served as, worked out from its files without any help from the program.
 
 `expected(tree)` follows docs/content.md anew: the URI of each resource of one server, and its bytes before front matter,
-templates and base64 come into play. Resources that the program renders have `None` for their bytes.
+templates and base64 come into play. Resources that the program renders have `None` for their bytes, and those that it
+fetches have `LIVE`.
 """
 
 import re
@@ -10,8 +11,11 @@ from urllib.parse import quote
 
 import yaml
 
+# What a resource holds that is fetched at each read: only its upstream knows.
+LIVE = object()
 
-def expected(server: Path) -> dict[str, bytes | None]:
+
+def expected(server: Path) -> dict[str, bytes | object | None]:
     """The resources of the server in this folder: URI → bytes."""
     prefix = load(server / "server.yaml").get("uri_prefix", f"{server.name}://")
     resources = {}
@@ -27,18 +31,20 @@ def expected(server: Path) -> dict[str, bytes | None]:
     return resources
 
 
-def defined(definition: dict, folder: Path) -> dict[str, bytes | None]:
+def defined(definition: dict, folder: Path) -> dict[str, bytes | object | None]:
     """The resources that one definition gives; none for a template."""
     if "uri_template" in definition:
         return {}
-    uri, source = definition["uri"], definition.get("static", {})
+    if "url" in definition or "wp_query" in definition:
+        return {definition["uri"]: LIVE}
+    uri, source = definition["uri"], definition["static"]
     if "files" in source:
         root = folder / re.match(r"[^*?\[{]*/|", source["files"])[0]
         files = [file.relative_to(root) for file in folder.glob(source["files"]) if file.is_file()]
         contents = {with_path(uri, file): root / file for file in files if not is_hidden(file)}
     else:
         contents = {uri: folder / source["file"] if "file" in source else source.get("text")}
-    rendered = source.get("render") == "true" or not source
+    rendered = source.get("render") == "true"
     return {uri: None if rendered else bytes_of(content) for uri, content in contents.items()}
 
 
