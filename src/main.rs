@@ -140,7 +140,11 @@ fn print_addresses(address: SocketAddr, site: &Site) -> io::Result<()> {
 }
 
 fn start_logging(log: &Log) {
-    let logs = tracing_subscriber::fmt().with_max_level(tracing::Level::from(log.log_level)).with_writer(io::stderr);
+    // That a line of the log cannot be written is reported on stderr too, and there it panics.
+    let logs = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::from(log.log_level))
+        .with_writer(io::stderr)
+        .log_internal_errors(false);
     match log.log_format {
         Format::Text => logs.with_ansi(false).init(),
         Format::Json => logs.json().init(),

@@ -264,6 +264,27 @@ mod signals {
     }
 
     #[test]
+    fn it_serves_when_nobody_reads_its_log() {
+        let mut running = start(&["--log-level", "debug"]);
+        drop(running.0.stderr.take());
+        assert!(answer(&running, &[("host", "evil.example")]).starts_with("HTTP/1.1 403 "));
+        assert!(answer(&running, &[]).starts_with("HTTP/1.1 200 "));
+        signal(&running.0, "-TERM");
+        assert_eq!(running.0.wait().unwrap().code(), Some(0));
+    }
+
+    /// What a ping is answered with.
+    fn answer(running: &Running, headers: &[(&str, &str)]) -> String {
+        let address = running.1[1].strip_prefix("http://").unwrap().strip_suffix("/mcp/docs").unwrap();
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        stream.write_all(&request("POST", "/mcp/docs", headers, ping)).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    #[test]
     fn a_reader_that_has_had_enough_is_no_failure() {
         let script = format!("{} list --json | head -c 1; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_mcpress"));
         let output = Command::new("bash").args(["-c", &script]).output().unwrap();
