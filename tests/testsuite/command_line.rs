@@ -273,6 +273,28 @@ mod signals {
         assert_eq!(running.0.wait().unwrap().code(), Some(0));
     }
 
+    #[test]
+    fn a_failure_that_nobody_reads_is_one() {
+        let tree = tempfile::tempdir().unwrap();
+        fs::create_dir_all(tree.path().join("docs")).unwrap();
+        fs::write(tree.path().join("docs/server.yaml"), "titel: Docs\n").unwrap();
+        let tree = tree.path().to_str().unwrap();
+        for (arguments, code) in [
+            (&["check", tree][..], 1),
+            (&["check", tree, "--format", "json"], 1),
+            (&["dev", tree], 1),
+            (&["list", "nope"], 1),
+            (&["read", "docs", "docs://nope"], 1),
+            (&["--listen", "nowhere"], 2),
+        ] {
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            let mut command = mcpress(arguments);
+            command.stdout(writer.try_clone().unwrap()).stderr(writer);
+            assert_eq!(command.status().unwrap().code(), Some(code), "{arguments:?}");
+        }
+    }
+
     /// What a ping is answered with.
     fn answer(running: &Running, headers: &[(&str, &str)]) -> String {
         let address = running.1[1].strip_prefix("http://").unwrap().strip_suffix("/mcp/docs").unwrap();
