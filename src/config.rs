@@ -1,8 +1,11 @@
 //! Flags and the environment, read and checked once.
 
-use std::{collections::HashMap, path::PathBuf, str::FromStr, time::Duration};
+use std::{collections::HashMap, env, ffi::OsString, num::IntErrorKind, path::PathBuf, time::Duration};
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, builder::FalseyValueParser};
+use clap::{
+    Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+    builder::{FalseyValueParser, Resettable},
+};
 use mcpress::{access::Access, fetch, limits::Limits};
 
 /// Serves the content that was compiled into it over the Model Context Protocol.
@@ -10,12 +13,10 @@ use mcpress::{access::Access, fetch, limits::Limits};
 /// Each folder of the content is a server of its own at /mcp/{slug}, for clients of every revision of MCP from
 /// 2024-11-05 to 2026-07-28. Without a command it serves; the addresses are printed on stdout, logs go to stderr.
 #[derive(Parser)]
-#[command(name = "mcpress", args_conflicts_with_subcommands = true)]
+#[command(name = "mcpress")]
 pub(crate) struct Config {
     #[command(subcommand)]
-    command: Option<Command>,
-    #[command(flatten)]
-    serve: Serve,
+    pub(crate) command: Command,
     #[command(flatten)]
     pub(crate) log: Log,
 }
@@ -173,13 +174,39 @@ impl Config {
     /// # Errors
     /// What cannot be read, or the text that was asked for; both print themselves.
     pub(crate) fn read(version: String) -> Result<Self, clap::Error> {
-        let command = <Self as CommandFactory>::command();
-        Self::from_arg_matches(&command.version(version).try_get_matches()?)
+        let mut arguments: Vec<OsString> = env::args_os().collect();
+        let mut command = <Self as CommandFactory>::command().version(version);
+        match first_own(&arguments).as_deref() {
+            // The flags of `serve` are those of the program too. They are only known here where they are only shown:
+            // what the environment says of them is nothing to other commands.
+            Some("-h" | "--help" | "help") => command = Serve::augment_args(command),
+            Some("-V" | "--version") => {}
+            Some(argument) if !argument.starts_with('-') => {}
+            _ => arguments.insert(arguments.len().min(1), "serve".into()),
+        }
+        Self::from_arg_matches(&without_empty_variables(command).try_get_matches_from(arguments)?)
     }
+}
 
-    pub(crate) fn into_command(self) -> Command {
-        self.command.unwrap_or(Command::Serve(self.serve))
+/// The first argument that is none of the flags which every command takes, if there is one.
+fn first_own(arguments: &[OsString]) -> Option<String> {
+    let mut arguments = arguments.iter().skip(1).map(|argument| argument.to_string_lossy());
+    while let Some(argument) = arguments.next() {
+        match argument.split('=').next() {
+            Some("--log-format" | "--log-level") if argument.contains('=') => {}
+            Some("--log-format" | "--log-level") => drop(arguments.next()),
+            _ => return Some(argument.into_owned()),
+        }
     }
+    None
+}
+
+/// A variable that is set to nothing counts as not set.
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let is_empty = |arg: &Arg| arg.get_env().and_then(env::var_os).is_some_and(|value| value.is_empty());
+    command
+        .mut_args(|arg| if is_empty(&arg) { arg.env(Resettable::Reset) } else { arg })
+        .mut_subcommands(without_empty_variables)
 }
 
 impl Serve {

@@ -38,7 +38,7 @@ async fn main() -> ExitCode {
         }
     };
     start_logging(&config.log);
-    match run(config.into_command()).await {
+    match run(config.command).await {
         Ok(code) => code,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {error}");

@@ -152,6 +152,45 @@ fn listening_to_everybody_needs_allowed_hosts() {
 }
 
 #[test]
+fn flags_of_every_command_may_stand_before_it() {
+    let expected = run(&["list"]);
+    for arguments in [
+        &["--log-level", "debug", "list"][..],
+        &["--log-level=debug", "--log-format", "json", "list"],
+        &["list", "--log-level", "debug"],
+    ] {
+        let output = run(arguments);
+        assert_eq!((stderr(&output), stdout(&output)), ("", stdout(&expected)), "{arguments:?}");
+    }
+    // Those of `serve` may not.
+    assert_eq!(run(&["--max-body", "1MiB", "list"]).status.code(), Some(2));
+    assert!(stdout(&run(&["--log-level", "debug", "--help"])).contains("--listen"));
+}
+
+#[test]
+fn only_serving_reads_the_environment_of_serving() {
+    let with = |arguments: &[&str], variables: &[(&str, &str)]| {
+        mcpress(arguments).envs(variables.iter().copied()).output().unwrap()
+    };
+    let bad = [("MCPRESS_MAX_BODY", "potato"), ("MCPRESS_DRAIN_DELAY", "5"), ("MCPRESS_MAX_CONNECTIONS", "0")];
+    let site = fixture("site");
+    for arguments in [&["list"][..], &["read", "docs", "docs://reference/http"], &["check", site.to_str().unwrap()]] {
+        let output = with(arguments, &bad);
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    }
+    for arguments in [&[][..], &["serve"], &["dev", site.to_str().unwrap()]] {
+        let output = with(arguments, &bad);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+    // What is set to nothing is not set: this fails for want of an address only.
+    let names = ["MAX_BODY", "DRAIN_DELAY", "MAX_CONNECTIONS", "LOG_LEVEL", "LOG_FORMAT", "CA_FILE", "PROXY"];
+    let names = names.map(|name| format!("MCPRESS_{name}"));
+    let empty: Vec<_> = names.iter().map(|name| (name.as_str(), "")).collect();
+    let output = with(&["--listen", "nowhere"], &empty);
+    assert!(stderr(&output).starts_with("error: cannot listen on `nowhere`"), "{}", stderr(&output));
+}
+
+#[test]
 fn check_says_what_is_wrong() {
     let tree = tempfile::tempdir().unwrap();
     let check = |arguments: &[&str], deny: bool| {
