@@ -141,6 +141,27 @@ fn bad_usage_ends_with_2() {
 }
 
 #[test]
+fn limits_that_make_no_sense_are_errors() {
+    for (flag, value, message) in [
+        ("--max-body", "0", "it must be larger than 0"),
+        ("--max-body", "0MiB", "it must be larger than 0"),
+        ("--max-body", "99999999999999999999", "it is too large"),
+        ("--max-body", "99999999999999999MiB", "it is too large"),
+        ("--max-connections", "99999999999999999999", "it is too large"),
+        ("--max-connections", "many", "it must be a number"),
+        ("--header-timeout", "0s", "it must be longer than 0"),
+        ("--body-timeout", "0ms", "it must be longer than 0"),
+        ("--body-timeout", "25h", "it is longer than `24h`"),
+        ("--shutdown-timeout", "99999999999999999999s", "it is too large"),
+        ("--drain-delay", "61m", "it is longer than `1h`"),
+    ] {
+        let output = run(&["--listen", "nowhere", flag, value]);
+        assert_eq!(output.status.code(), Some(2), "{flag} {value}");
+        assert!(stderr(&output).contains(message), "{flag} {value}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn listening_to_everybody_needs_allowed_hosts() {
     let output = run(&["--listen", "0.0.0.0:0"]);
     assert_eq!(output.status.code(), Some(2));
