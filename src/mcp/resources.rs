@@ -129,9 +129,15 @@ fn accepts(live: &Live, arguments: &BTreeMap<String, String>) -> bool {
         let allowed = live.definition.arguments.get(name).map_or(&[][..], |argument| &argument.values);
         value.chars().count() <= MAX_ARGUMENT
             && !value.contains(char::is_control)
+            && !climbs(value)
             && (allowed.is_empty() || allowed.contains(value))
             && live.patterns.get(name).is_none_or(|pattern| pattern.is_match(value))
     })
+}
+
+/// Whether a value could lead out of the folder of a path that it becomes a part of.
+fn climbs(value: &str) -> bool {
+    value.contains('\\') || value.split('/').any(|segment| segment == "..")
 }
 
 /// Makes the `contents` of a resource that is not static, and what is to be said of it in `_meta` of the result.

@@ -86,6 +86,10 @@ async fn arguments_that_do_not_pass_are_not_found() {
         "greeting://hallo/Bob/Ann",
         "greeting://hello/a%00b",
         "greeting://hallo/..%2F..%2Fetc%2Fpasswd",
+        "greeting://hello/..",
+        "greeting://hello/a%2F..%2Fb",
+        "greeting://hello/..%2Fb",
+        "greeting://hello/a%5Cb",
         "greeting://hallo/{{7*7}}",
     ] {
         let response = read(uri.to_owned()).await;
