@@ -127,6 +127,17 @@ async fn a_body_that_does_not_come_is_refused_in_time() {
 }
 
 #[tokio::test]
+async fn the_version_of_a_message_may_be_escaped() {
+    let server = TestServer::start().await;
+    let message = br#"{"jsonrpc":"2\u002e0","id":1,"method":"ping"}"#;
+    assert_eq!(server.post("docs", &[], message).await.status, 200);
+    for version in ["2.0 ", "2", "1.0"] {
+        let message = json!({ "jsonrpc": version, "id": 1, "method": "ping" }).to_string();
+        assert_eq!(server.post("docs", &[], message.as_bytes()).await.status, 400, "{version}");
+    }
+}
+
+#[tokio::test]
 async fn headers_are_bounded() {
     let server = TestServer::start().await;
     let many: String = (0..200).map(|index| format!("x-{index}: 1\r\n")).collect();
