@@ -108,6 +108,24 @@ async fn values_are_decoded_once_and_never_rendered() {
     assert!(!text.contains("49"), "{text}");
 }
 
+#[tokio::test]
+async fn a_template_that_takes_too_long_fails() {
+    let tree = tempfile::tempdir().unwrap();
+    fs::create_dir_all(tree.path().join("any/resources")).unwrap();
+    fs::write(tree.path().join("any/server.yaml"), "").unwrap();
+    let text = "{% for a in range(args.count | int) %}{% for b in range(1000) %}{% endfor %}{% endfor %}done";
+    let entry = format!("- uri_template: loop://{{count}}\n  name: loop\n  arguments: {{count: {{}}}}\n  static: {{text: \"{text}\"}}\n");
+    fs::write(tree.path().join("any/resources/loop.yaml"), entry).unwrap();
+    let server = TestServer::with(app(tree.path())).await;
+    let read = |uri: &'static str| server.rpc("any", "resources/read", json!({ "uri": uri }));
+    assert_eq!(content(&read("loop://20").await), b"done");
+    for uri in ["loop://400", "loop://90000"] {
+        let start = std::time::Instant::now();
+        assert_eq!(read(uri).await["error"]["code"], -32603, "{uri}");
+        println!("{uri} failed after {:?}", start.elapsed());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
