@@ -62,6 +62,9 @@ pub(crate) async fn respond(app: &App, request: Request<Incoming>, closing: watc
     async {
         let mut response = route(app, &head, body, closing).await;
         add_cors(&app.access, &head.headers, response.headers_mut());
+        if head.method == Method::HEAD {
+            empty(&mut response);
+        }
         let bytes = response.body().size_hint().exact();
         debug!(status = response.status().as_u16(), bytes, elapsed = ?start.elapsed(), "answered");
         response
@@ -268,11 +271,20 @@ fn index(site: &Site) -> String {
     format!("mcpress {}\n\n{}", env!("CARGO_PKG_VERSION"), endpoints.collect::<String>())
 }
 
+/// Leaves only the head of what a `GET` would get.
+fn empty(response: &mut Response<Body>) {
+    let body = std::mem::replace(response.body_mut(), Body::empty());
+    if let Some(length) = body.size_hint().exact() {
+        response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    }
+}
+
 /// A page for people and probes.
 fn page(head: &Parts, content_type: &'static str, content: impl Into<Bytes>) -> Response<Body> {
     match head.method {
-        Method::GET => with_content_type(response(StatusCode::OK, content.into().into()), content_type),
-        Method::HEAD => with_content_type(response(StatusCode::OK, Body::empty()), content_type),
+        Method::GET | Method::HEAD => {
+            with_content_type(response(StatusCode::OK, content.into().into()), content_type)
+        }
         _ => method_not_allowed("GET, HEAD"),
     }
 }

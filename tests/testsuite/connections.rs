@@ -46,6 +46,32 @@ async fn http2_with_prior_knowledge_is_served_on_the_same_port() {
 }
 
 #[tokio::test]
+async fn the_answer_to_head_has_no_body() {
+    let server = TestServer::start().await;
+    let mut sender = http2(&server).await;
+    for (url, path, host) in [
+        ("http://localhost/healthz", "/healthz", "localhost"),
+        ("http://localhost/version", "/version", "localhost"),
+        ("http://localhost/mcp/docs", "/mcp/docs", "localhost"),
+        ("http://localhost/nope", "/nope", "localhost"),
+        ("http://evil.example/", "/", "evil.example"),
+    ] {
+        let mut ask = async |method: &str| {
+            let request = Request::builder().method(method).uri(url).body(Full::default()).unwrap();
+            let response = timeout(PATIENCE, sender.send_request(request)).await.unwrap().unwrap();
+            let (head, body) = response.into_parts();
+            (head.status, head.headers["content-length"].clone(), body.collect().await.unwrap().to_bytes().len())
+        };
+        let (get, head) = (ask("GET").await, ask("HEAD").await);
+        assert_eq!((&get.0, &get.1), (&head.0, &head.1), "{url}");
+        assert_eq!((get.1.to_str().unwrap(), head.2), (get.2.to_string().as_str(), 0), "{url}");
+        let plain = server.send("HEAD", path, &[("host", host)], b"").await;
+        assert_eq!((plain.status, plain.body.len()), (get.0.as_u16(), 0), "{url}");
+        assert_eq!(plain.header("content-length"), get.1.to_str().ok(), "{url}");
+    }
+}
+
+#[tokio::test]
 async fn who_sends_nothing_or_half_a_request_is_dropped() {
     let mut app = app(&fixture("site"));
     app.limits.header_timeout = Duration::from_millis(100);
