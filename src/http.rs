@@ -22,7 +22,7 @@ use hyper::{
     http::{request::Parts, uri::Authority},
 };
 use tokio::{sync::watch, time};
-use tracing::{Instrument, debug, debug_span, field::Empty, info};
+use tracing::{Instrument, debug, debug_span, field::Empty};
 
 use crate::{
     access::Access,
@@ -53,6 +53,9 @@ const CORS_REQUEST_HEADERS: &str =
 /// closes never sees the answer.
 const MAX_DRAINED: usize = 16 << 20;
 const MAX_DRAIN_TIME: time::Duration = time::Duration::from_secs(5);
+
+/// Characters of a host or an origin in the log.
+const MAX_LOGGED: usize = 100;
 
 /// Answers one request; `closing` closes when streams are to end.
 pub(crate) async fn respond(app: &App, request: Request<Incoming>, closing: watch::Receiver<()>) -> Response<Body> {
@@ -104,17 +107,24 @@ fn refuse(access: &Access, head: &Parts) -> Option<Response<Body>> {
     // HTTP/2 has `:authority` in place of `Host`; where both are there, both count.
     for name in host.into_iter().chain(authority.map(Authority::as_str)) {
         if !access.allows_host(name) {
-            info!(host = name, "refused a host; --allowed-hosts sets which are allowed");
+            debug!(host = loggable(name), "refused a host; --allowed-hosts sets which are allowed");
             return Some(reject(StatusCode::FORBIDDEN, "this `Host` is not allowed"));
         }
     }
     for origin in head.headers.get_all(header::ORIGIN) {
         if !origin.to_str().is_ok_and(|origin| access.allows_origin(origin)) {
-            info!(?origin, "refused an origin; --allowed-origins sets which are allowed");
+            let origin = loggable(origin.to_str().unwrap_or("not in ASCII"));
+            debug!(origin, "refused an origin; --allowed-origins sets which are allowed");
             return Some(reject(StatusCode::FORBIDDEN, "this `Origin` is not allowed"));
         }
     }
     None
+}
+
+/// What may be logged of a host or an origin: a name of a sensible length, no user and no password.
+fn loggable(text: &str) -> &str {
+    let text = text.rsplit_once('@').map_or(text, |(_, host)| host);
+    text.char_indices().nth(MAX_LOGGED).map_or(text, |(end, _)| &text[..end])
 }
 
 async fn endpoint(

@@ -324,6 +324,25 @@ mod signals {
     }
 
     #[test]
+    fn what_is_refused_is_logged_in_short_and_without_passwords() {
+        let mut running = start(&["--log-format", "json", "--log-level", "debug"]);
+        let long = format!("{}.example", "x".repeat(10_000));
+        for headers in [
+            [("host", "user:secret@evil.example")],
+            [("host", long.as_str())],
+            [("origin", "https://user:secret@evil.example")],
+            [("origin", long.as_str())],
+        ] {
+            assert!(answer(&running, &headers).starts_with("HTTP/1.1 403 "));
+        }
+        signal(&running.0, "-TERM");
+        let mut log = String::new();
+        running.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        assert!(!log.contains("secret") && log.lines().all(|line| line.len() < 1000), "{log}");
+        assert_eq!(log.matches("refused").count(), 4, "{log}");
+    }
+
+    #[test]
     fn it_serves_when_nobody_reads_its_log() {
         let mut running = start(&["--log-level", "debug"]);
         drop(running.0.stderr.take());
