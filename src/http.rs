@@ -64,7 +64,7 @@ pub(crate) async fn respond(app: &App, request: Request<Incoming>, closing: watc
     let span = debug_span!("request", method = %head.method, path = head.uri.path(), rpc = Empty);
     async {
         let mut response = route(app, &head, body, closing).await;
-        add_cors(&app.access, &head.headers, response.headers_mut());
+        add_cors(&app.access, &head.headers, &mut response);
         if head.method == Method::HEAD {
             empty(&mut response);
         }
@@ -256,9 +256,12 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// An allowed origin may read every answer; what it may not, was refused.
-fn add_cors(access: &Access, request: &HeaderMap, response: &mut HeaderMap) {
+fn add_cors(access: &Access, request: &HeaderMap, response: &mut Response<Body>) {
+    let is_refused = response.status() == StatusCode::FORBIDDEN;
+    let response = response.headers_mut();
     response.insert(header::VARY, HeaderValue::from_static("Origin"));
     if let Some(origin) = request.get(header::ORIGIN)
+        && !is_refused
         && origin.to_str().is_ok_and(|origin| access.allows_origin(origin))
     {
         response.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());

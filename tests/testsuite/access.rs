@@ -104,6 +104,11 @@ async fn a_browser_on_an_allowed_origin_may_ask_first() {
     assert_eq!(response.status, 403);
     assert_eq!(response.header("access-control-allow-origin"), None);
 
+    // Neither does one that comes with another that is not allowed.
+    let both = [("origin", "https://app.example"), ("origin", "https://evil.example")];
+    let response = server.post("docs", &both, PING).await;
+    assert_eq!((response.status, response.header("access-control-allow-origin")), (403, None));
+
     let response = server.post("docs", &[("origin", "https://app.example")], PING).await;
     assert_eq!(response.header("access-control-allow-origin"), Some("https://app.example"));
     assert_eq!(response.header("access-control-expose-headers"), Some("www-authenticate"));
