@@ -231,10 +231,10 @@ fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
     }
 }
 
-/// Whether a client takes this media type. Who does not say takes everything.
+/// Whether a client takes this media type. Who does not say, or says nothing, takes everything.
 fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
-    let mut values = headers.get_all(header::ACCEPT).iter().peekable();
-    values.peek().is_none()
+    let values = headers.get_all(header::ACCEPT).iter();
+    values.clone().all(|value| value.as_bytes().trim_ascii().is_empty())
         || values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|range| {
             let (range, parameters) = range.split_once(';').unwrap_or((range, ""));
             let Some((range_kind, range_subtype)) = range.trim().split_once('/') else { return false };

@@ -46,6 +46,7 @@ async fn other_methods_are_refused_at_once() {
 async fn accept_is_lenient() {
     let server = TestServer::start().await;
     for (accept, status) in [
+        ("", 200),
         ("*/*", 200),
         ("application/json", 200),
         ("application/json, text/event-stream", 200),
