@@ -87,6 +87,10 @@ async fn route(app: &App, head: &Parts, body: Incoming, closing: watch::Receiver
     match path {
         "/" => page(head, "text/plain; charset=utf-8", index(&app.site)),
         "/version" => page(head, "application/json", app.site.version()),
+        // Where clients look for an authorization server before they ask without a token. They expect JSON.
+        _ if path.starts_with("/.well-known/") => {
+            json(StatusCode::NOT_FOUND, Bytes::from_static(br#"{"error":"not_found"}"#).into())
+        }
         _ => {
             match path.strip_prefix("/mcp/").and_then(|slug| app.site.server(slug.strip_suffix('/').unwrap_or(slug))) {
                 Some(server) => endpoint(app, server, head, body, closing).await,

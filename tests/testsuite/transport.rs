@@ -26,7 +26,9 @@ async fn an_unknown_path_is_told_the_known_form() {
         assert_eq!(response.header("content-type"), Some("text/plain; charset=utf-8"));
     }
     for path in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp/docs"] {
-        assert_eq!(server.send("GET", path, &[], b"").await.status, 404);
+        let response = server.send("GET", path, &[], b"").await;
+        assert_eq!((response.status, response.json()), (404, json!({ "error": "not_found" })));
+        assert_eq!(response.header("content-type"), Some("application/json"));
     }
 }
 
