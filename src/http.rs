@@ -49,7 +49,7 @@ const ENDPOINT_METHODS: &str = "POST, OPTIONS";
 const CORS_REQUEST_HEADERS: &str =
     "content-type, accept, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id";
 
-/// Bytes of a body that is too large which are read all the same: a client that is still sending when its connection
+/// Bytes of a body that is not wanted which are read all the same: a client that is still sending when its connection
 /// closes never sees the answer.
 const MAX_DRAINED: usize = 16 << 20;
 const MAX_DRAIN_TIME: time::Duration = time::Duration::from_secs(5);
@@ -61,9 +61,13 @@ const MAX_LOGGED: usize = 100;
 pub(crate) async fn respond(app: &App, request: Request<Incoming>, closing: watch::Receiver<()>) -> Response<Body> {
     let start = Instant::now();
     let (head, body) = request.into_parts();
+    let mut upload = Upload { body, is_begun: false };
     let span = debug_span!("request", method = %head.method, path = head.uri.path(), rpc = Empty);
     async {
-        let mut response = route(app, &head, body, closing).await;
+        let mut response = route(app, &head, &mut upload, closing).await;
+        if is_refused(response.status()) && upload.goes_on(&head.headers) {
+            drain(upload.body);
+        }
         add_cors(&app.access, &head.headers, &mut response);
         if head.method == Method::HEAD {
             empty(&mut response);
@@ -76,7 +80,21 @@ pub(crate) async fn respond(app: &App, request: Request<Incoming>, closing: watc
     .await
 }
 
-async fn route(app: &App, head: &Parts, body: Incoming, closing: watch::Receiver<()>) -> Response<Body> {
+/// The body of a request.
+struct Upload {
+    body: Incoming,
+    /// Whether it was read from, which tells a client that waits to go on.
+    is_begun: bool,
+}
+
+impl Upload {
+    /// Whether the client is still sending.
+    fn goes_on(&self, headers: &HeaderMap) -> bool {
+        !self.body.is_end_stream() && (self.is_begun || !headers.contains_key(header::EXPECT))
+    }
+}
+
+async fn route(app: &App, head: &Parts, upload: &mut Upload, closing: watch::Receiver<()>) -> Response<Body> {
     let path = head.uri.path();
     if matches!(path, "/healthz" | "/readyz") {
         return page(head, "text/plain", "ok\n");
@@ -93,7 +111,7 @@ async fn route(app: &App, head: &Parts, body: Incoming, closing: watch::Receiver
         }
         _ => {
             match path.strip_prefix("/mcp/").and_then(|slug| app.site.server(slug.strip_suffix('/').unwrap_or(slug))) {
-                Some(server) => endpoint(app, server, head, body, closing).await,
+                Some(server) => endpoint(app, server, head, upload, closing).await,
                 None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
             }
         }
@@ -135,7 +153,7 @@ async fn endpoint(
     app: &App,
     server: Server<'_>,
     head: &Parts,
-    body: Incoming,
+    upload: &mut Upload,
     closing: watch::Receiver<()>,
 ) -> Response<Body> {
     match head.method {
@@ -150,7 +168,7 @@ async fn endpoint(
     if !is_json(&head.headers) {
         return reject(StatusCode::UNSUPPORTED_MEDIA_TYPE, "`Content-Type` must be `application/json`");
     }
-    let body = match receive(&app.limits, &head.headers, body).await {
+    let body = match receive(&app.limits, upload).await {
         Ok(body) => body,
         Err(refusal) => return refusal,
     };
@@ -173,21 +191,18 @@ async fn endpoint(
 }
 
 /// Reads the body, in one piece where it came in one.
-async fn receive(limits: &Limits, headers: &HeaderMap, mut body: Incoming) -> Result<Bytes, Response<Body>> {
+async fn receive(limits: &Limits, upload: &mut Upload) -> Result<Bytes, Response<Body>> {
     let too_large = || {
         let message = format!("the body is larger than {} bytes", limits.body);
         reject(StatusCode::PAYLOAD_TOO_LARGE, message)
     };
-    if body.size_hint().lower() > limits.body as u64 {
-        // Who waits to be told to go on does not send it.
-        if !headers.contains_key(header::EXPECT) {
-            drain(body);
-        }
+    if upload.body.size_hint().lower() > limits.body as u64 {
         return Err(too_large());
     }
+    upload.is_begun = true;
     let received = time::timeout(limits.body_timeout, async {
         let (mut first, mut all) = (Bytes::new(), BytesMut::new());
-        while let Some(frame) = body.frame().await {
+        while let Some(frame) = upload.body.frame().await {
             let Ok(data) = frame.map_err(|_| StatusCode::BAD_REQUEST)?.into_data() else { continue };
             if first.len() + all.len() + data.len() > limits.body {
                 return Err(StatusCode::PAYLOAD_TOO_LARGE);
@@ -203,13 +218,15 @@ async fn receive(limits: &Limits, headers: &HeaderMap, mut body: Incoming) -> Re
     });
     match received.await {
         Ok(Ok(body)) => Ok(body),
-        Ok(Err(StatusCode::PAYLOAD_TOO_LARGE)) => {
-            drain(body);
-            Err(too_large())
-        }
+        Ok(Err(StatusCode::PAYLOAD_TOO_LARGE)) => Err(too_large()),
         Ok(Err(status)) => Err(reject(status, "the body did not arrive whole")),
         Err(_) => Err(reject(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
     }
+}
+
+/// Whether a body is not wanted. One that did not arrive in time has had its time.
+fn is_refused(status: StatusCode) -> bool {
+    status.is_client_error() && status != StatusCode::REQUEST_TIMEOUT
 }
 
 /// Goes on reading what is not wanted, while the answer is on its way.
@@ -237,9 +254,9 @@ fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
 
 /// Whether a client takes this media type. Who does not say, or says nothing, takes everything.
 fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
-    let values = headers.get_all(header::ACCEPT).iter();
-    values.clone().all(|value| value.as_bytes().trim_ascii().is_empty())
-        || values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|range| {
+    let values = headers.get_all(header::ACCEPT);
+    values.iter().all(|value| value.as_bytes().trim_ascii().is_empty())
+        || values.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|range| {
             let (range, parameters) = range.split_once(';').unwrap_or((range, ""));
             let Some((range_kind, range_subtype)) = range.trim().split_once('/') else { return false };
             let is_excluded = parameters.split(';').any(|parameter| {

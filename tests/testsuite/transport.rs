@@ -1,9 +1,9 @@
 //! What an endpoint makes of HTTP: paths, methods, media types, and sizes.
 
 use serde_json::json;
-use tokio::io::AsyncWriteExt;
+use tokio::{io::AsyncWriteExt, time::timeout};
 
-use crate::support::{Response, TestServer, app, fixture};
+use crate::support::{PATIENCE, Response, TestServer, app, fixture};
 
 const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
@@ -110,6 +110,26 @@ async fn a_body_that_is_too_large_is_refused_while_it_is_sent() {
     assert_eq!(server.post("docs", &[], &largest).await.status, 200);
     largest.push(b' ');
     assert_eq!(server.post("docs", &[], &largest).await.status, 413);
+}
+
+#[tokio::test]
+async fn every_refusal_reaches_who_is_still_sending() {
+    let server = TestServer::start().await;
+    let body = vec![b' '; 8 << 20];
+    for (status, method, path, headers) in [
+        (403, "POST", "/mcp/docs", [("host", "evil.example")]),
+        (404, "POST", "/mcp/nope", [("x", "")]),
+        (405, "PUT", "/mcp/docs", [("x", "")]),
+        (405, "POST", "/version", [("x", "")]),
+        (406, "POST", "/mcp/docs", [("accept", "text/html")]),
+        (415, "POST", "/mcp/docs", [("content-type", "text/plain")]),
+    ] {
+        let mut stream = server.connect().await;
+        let request = crate::support::request(method, path, &headers, &body);
+        // All of it can be sent, and then the answer is there: the connection was not reset meanwhile.
+        timeout(PATIENCE, stream.write_all(&request)).await.unwrap().unwrap_or_else(|error| panic!("{status}: {error}"));
+        assert_eq!(Response::read(stream).await.status, status);
+    }
 }
 
 #[tokio::test]
