@@ -8,6 +8,7 @@ use mcpress_catalog::{
     result::{self, Payload, ResourceContents},
 };
 use minijinja::{Value, context, value::merge_maps};
+use percent_encoding::percent_decode_str;
 use serde_json::json;
 
 use super::{
@@ -135,8 +136,9 @@ fn accepts(live: &Live, arguments: &BTreeMap<String, String>) -> bool {
     })
 }
 
-/// Whether a value could lead out of the folder of a path that it becomes a part of.
+/// Whether a value could lead out of the folder of a path that it becomes a part of, also once an upstream decodes it.
 fn climbs(value: &str) -> bool {
+    let value = percent_decode_str(value).decode_utf8_lossy();
     value.contains('\\') || value.split('/').any(|segment| segment == "..")
 }
 
