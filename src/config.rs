@@ -226,6 +226,7 @@ impl Serve {
             connections: self.max_connections,
             subscriptions: self.max_subscriptions,
             shutdown_timeout: self.shutdown_timeout,
+            ..Limits::default()
         }
     }
 }

@@ -21,7 +21,10 @@ use hyper::{
     header::{self, HeaderName, HeaderValue},
     http::{request::Parts, uri::Authority},
 };
-use tokio::{sync::watch, time};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit, watch},
+    time,
+};
 use tracing::{Instrument, debug, debug_span, field::Empty};
 
 use crate::{
@@ -49,6 +52,9 @@ const ENDPOINT_METHODS: &str = "POST, OPTIONS";
 const CORS_REQUEST_HEADERS: &str =
     "content-type, accept, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id";
 
+/// Bytes of a body that count for nothing, so that large bodies do not keep out the usual ones.
+const MAX_FREE: usize = 16 << 10;
+
 /// Bytes of a body that is not wanted which are read all the same: a client that is still sending when its connection
 /// closes never sees the answer.
 const MAX_DRAINED: usize = 16 << 20;
@@ -57,11 +63,17 @@ const MAX_DRAIN_TIME: time::Duration = time::Duration::from_secs(5);
 /// Characters of a host or an origin in the log.
 const MAX_LOGGED: usize = 100;
 
-/// Answers one request; `closing` closes when streams are to end.
-pub(crate) async fn respond(app: &App, request: Request<Incoming>, closing: watch::Receiver<()>) -> Response<Body> {
+/// Answers one request. `memory` has a permit for each byte of a body that may be held; `closing` closes when
+/// streams are to end.
+pub(crate) async fn respond(
+    app: &App,
+    memory: &Semaphore,
+    request: Request<Incoming>,
+    closing: watch::Receiver<()>,
+) -> Response<Body> {
     let start = Instant::now();
     let (head, body) = request.into_parts();
-    let mut upload = Upload { body, is_begun: false };
+    let mut upload = Upload { body, is_begun: false, memory };
     let span = debug_span!("request", method = %head.method, path = head.uri.path(), rpc = Empty);
     async {
         let mut response = route(app, &head, &mut upload, closing).await;
@@ -81,20 +93,21 @@ pub(crate) async fn respond(app: &App, request: Request<Incoming>, closing: watc
 }
 
 /// The body of a request.
-struct Upload {
+struct Upload<'a> {
     body: Incoming,
     /// Whether it was read from, which tells a client that waits to go on.
     is_begun: bool,
+    memory: &'a Semaphore,
 }
 
-impl Upload {
+impl Upload<'_> {
     /// Whether the client is still sending.
     fn goes_on(&self, headers: &HeaderMap) -> bool {
         !self.body.is_end_stream() && (self.is_begun || !headers.contains_key(header::EXPECT))
     }
 }
 
-async fn route(app: &App, head: &Parts, upload: &mut Upload, closing: watch::Receiver<()>) -> Response<Body> {
+async fn route(app: &App, head: &Parts, upload: &mut Upload<'_>, closing: watch::Receiver<()>) -> Response<Body> {
     let path = head.uri.path();
     if matches!(path, "/healthz" | "/readyz") {
         return page(head, "text/plain", "ok\n");
@@ -153,7 +166,7 @@ async fn endpoint(
     app: &App,
     server: Server<'_>,
     head: &Parts,
-    upload: &mut Upload,
+    upload: &mut Upload<'_>,
     closing: watch::Receiver<()>,
 ) -> Response<Body> {
     match head.method {
@@ -168,7 +181,7 @@ async fn endpoint(
     if !is_json(&head.headers) {
         return reject(StatusCode::UNSUPPORTED_MEDIA_TYPE, "`Content-Type` must be `application/json`");
     }
-    let body = match receive(&app.limits, upload).await {
+    let (body, _held) = match receive(&app.limits, upload).await {
         Ok(body) => body,
         Err(refusal) => return refusal,
     };
@@ -190,8 +203,11 @@ async fn endpoint(
     }
 }
 
-/// Reads the body, in one piece where it came in one.
-async fn receive(limits: &Limits, upload: &mut Upload) -> Result<Bytes, Response<Body>> {
+/// Reads the body, in one piece where it came in one. What it takes is to be held as long as the body is.
+async fn receive<'a>(
+    limits: &Limits,
+    upload: &mut Upload<'a>,
+) -> Result<(Bytes, Option<SemaphorePermit<'a>>), Response<Body>> {
     let too_large = || {
         let message = format!("the body is larger than {} bytes", limits.body);
         reject(StatusCode::PAYLOAD_TOO_LARGE, message)
@@ -200,12 +216,21 @@ async fn receive(limits: &Limits, upload: &mut Upload) -> Result<Bytes, Response
         return Err(too_large());
     }
     upload.is_begun = true;
+    let memory = upload.memory;
+    let mut waits = false;
     let received = time::timeout(limits.body_timeout, async {
         let (mut first, mut all) = (Bytes::new(), BytesMut::new());
+        let (mut size, mut held) = (0, None);
         while let Some(frame) = upload.body.frame().await {
             let Ok(data) = frame.map_err(|_| StatusCode::BAD_REQUEST)?.into_data() else { continue };
-            if first.len() + all.len() + data.len() > limits.body {
+            size += data.len();
+            if size > limits.body {
                 return Err(StatusCode::PAYLOAD_TOO_LARGE);
+            }
+            if size > MAX_FREE {
+                waits = true;
+                hold(memory, &mut held, data.len()).await?;
+                waits = false;
             }
             if first.is_empty() && all.is_empty() {
                 first = data;
@@ -214,19 +239,36 @@ async fn receive(limits: &Limits, upload: &mut Upload) -> Result<Bytes, Response
                 all.extend_from_slice(&data);
             }
         }
-        Ok(if all.is_empty() { first } else { all.freeze() })
+        Ok((if all.is_empty() { first } else { all.freeze() }, held))
     });
     match received.await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(StatusCode::PAYLOAD_TOO_LARGE)) => Err(too_large()),
         Ok(Err(status)) => Err(reject(status, "the body did not arrive whole")),
+        Err(_) if waits => Err(reject(StatusCode::SERVICE_UNAVAILABLE, "too many large bodies are being sent")),
         Err(_) => Err(reject(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
     }
 }
 
+/// Waits until that many more bytes may be held.
+async fn hold<'a>(
+    memory: &'a Semaphore,
+    held: &mut Option<SemaphorePermit<'a>>,
+    bytes: usize,
+) -> Result<(), StatusCode> {
+    let bytes = u32::try_from(bytes).map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
+    // Nobody closes it.
+    let permit = memory.acquire_many(bytes).await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+    match held {
+        Some(held) => held.merge(permit),
+        None => *held = Some(permit),
+    }
+    Ok(())
+}
+
 /// Whether a body is not wanted. One that did not arrive in time has had its time.
 fn is_refused(status: StatusCode) -> bool {
-    status.is_client_error() && status != StatusCode::REQUEST_TIMEOUT
+    (status.is_client_error() && status != StatusCode::REQUEST_TIMEOUT) || status == StatusCode::SERVICE_UNAVAILABLE
 }
 
 /// Goes on reading what is not wanted, while the answer is on its way.

@@ -7,6 +7,8 @@ use std::time::Duration;
 pub struct Limits {
     /// Bytes of a request's body.
     pub body: usize,
+    /// Bytes of the bodies of all requests in flight; further bytes wait to be read.
+    pub bodies: usize,
     /// Time for a request's body to arrive.
     pub body_timeout: Duration,
     /// Time for the head of a request to arrive, hence also how long a connection may lie idle.
@@ -23,6 +25,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body: 1 << 20,
+            bodies: 64 << 20,
             body_timeout: Duration::from_secs(30),
             header_timeout: Duration::from_secs(30),
             connections: 1000,

@@ -51,7 +51,9 @@ pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output =
     let http = protocols(&app.limits);
     let slots = Arc::new(Semaphore::new(app.limits.connections.min(Semaphore::MAX_PERMITS)));
     let shutdown_timeout = app.limits.shutdown_timeout;
-    let shared = Arc::new(Shared { app, http });
+    // The largest body must fit.
+    let memory = Semaphore::new(app.limits.bodies.max(app.limits.body).min(Semaphore::MAX_PERMITS));
+    let shared = Arc::new(Shared { app, http, memory });
     let connections = GracefulShutdown::new();
     let (open, closing) = watch::channel(());
 
@@ -117,6 +119,8 @@ fn protocols(limits: &Limits) -> auto::Builder<TokioExecutor> {
 struct Shared {
     app: App,
     http: auto::Builder<TokioExecutor>,
+    /// One permit for each byte of a body in flight.
+    memory: Semaphore,
 }
 
 /// Serves one connection.
@@ -127,7 +131,7 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream, closing: watch::Receiver<
     let service = service_fn(|request| {
         has_asked.store(true, Ordering::Relaxed);
         let (shared, closing) = (Arc::clone(&shared), closing.clone());
-        async move { Ok::<_, Infallible>(http::respond(&shared.app, request, closing).await) }
+        async move { Ok::<_, Infallible>(http::respond(&shared.app, &shared.memory, request, closing).await) }
     });
     let connection = watcher.watch(shared.http.serve_connection(TokioIo::new(stream), service));
     // Hyper's own timeout begins with the first bytes of HTTP/1.1.

@@ -1,7 +1,12 @@
 //! What an endpoint makes of HTTP: paths, methods, media types, and sizes.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
-use tokio::{io::AsyncWriteExt, time::timeout};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    time::timeout,
+};
 
 use crate::support::{PATIENCE, Response, TestServer, app, fixture};
 
@@ -142,7 +147,7 @@ async fn who_asks_before_sending_is_refused_without_sending() {
 #[tokio::test]
 async fn a_body_that_does_not_come_is_refused_in_time() {
     let mut app = app(&fixture("site"));
-    app.limits.body_timeout = std::time::Duration::from_millis(50);
+    app.limits.body_timeout = Duration::from_millis(50);
     let server = TestServer::with(app).await;
     let head = "POST /mcp/docs HTTP/1.1\r\nhost: localhost\r\ncontent-length: 40\r\n\r\n{\"json";
     let response = server.raw(head).await;
@@ -161,6 +166,37 @@ async fn the_version_of_a_message_may_be_escaped() {
 }
 
 #[tokio::test]
+async fn bodies_are_bounded_together() {
+    let mut app = app(&fixture("site"));
+    app.limits.body = 128 << 10;
+    app.limits.bodies = 128 << 10;
+    app.limits.body_timeout = Duration::from_secs(2);
+    let server = TestServer::with(app).await;
+    let mut large = PING.to_vec();
+    large.resize(100 << 10, b' ');
+    let head = format!(
+        "POST /mcp/docs HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nexpect: 100-continue\r\ncontent-length: {}\r\n\r\n",
+        large.len()
+    );
+    let mut first = server.connect().await;
+    first.write_all(head.as_bytes()).await.unwrap();
+    let mut goes_on = [0; 25];
+    timeout(PATIENCE, first.read_exact(&mut goes_on)).await.unwrap().unwrap();
+    // All but one byte. Nothing tells from outside when the server has read them.
+    first.write_all(&large[..large.len() - 1]).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let start = Instant::now();
+    assert_eq!(server.post("docs", &[], PING).await.status, 200);
+    // It waits until the first is given up; with bad luck it is given up then too.
+    let second = server.post("docs", &[], &large).await;
+    assert!(matches!(second.status, 200 | 503), "{second}");
+    assert!(start.elapsed() > Duration::from_millis(500), "{second}");
+    assert_eq!(Response::read(first).await.status, 408);
+    // What was held is free again.
+    assert_eq!(server.post("docs", &[], &large).await.status, 200);
+}
+
+#[tokio::test]
 async fn headers_are_bounded() {
     let server = TestServer::start().await;
     let many: String = (0..200).map(|index| format!("x-{index}: 1\r\n")).collect();
@@ -170,7 +206,7 @@ async fn headers_are_bounded() {
         let head = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
         let _ = stream.write_all(head.as_bytes()).await;
         let mut answer = Vec::new();
-        let _ = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut answer).await;
+        let _ = stream.read_to_end(&mut answer).await;
         assert!(!answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
     }
 }
@@ -185,7 +221,7 @@ async fn one_connection_carries_many_requests() {
     // Also without waiting for the answers.
     stream.write_all(&[&one[..], &one, &one, &last].concat()).await.unwrap();
     let mut answers = String::new();
-    tokio::io::AsyncReadExt::read_to_string(&mut stream, &mut answers).await.unwrap();
+    stream.read_to_string(&mut answers).await.unwrap();
     assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 4, "{answers}");
     assert_eq!(answers.matches(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).count(), 4, "{answers}");
 }
