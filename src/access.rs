@@ -223,15 +223,18 @@ mod tests {
 
     #[test]
     fn leaves_out_ports_as_clients_do() {
-        let entries = access(&["mcp.example:443", "plain.example:80", "[2001:DB8::0:1]:81"], &["https://app.example:443"]);
-        for host in ["mcp.example", "mcp.example:443", "mcp.example:", "plain.example", "[2001:db8:0::1]:81", "localhost:"]
+        let entries =
+            access(&["mcp.example:443", "plain.example:80", "[2001:DB8::0:1]:81"], &["https://app.example:443"]);
+        for host in
+            ["mcp.example", "mcp.example:443", "mcp.example:", "plain.example", "[2001:db8:0::1]:81", "localhost:"]
         {
             assert!(entries.allows_host(host), "{host}");
         }
         for host in ["mcp.example:80", "plain.example:443", "[2001:db8::1]", "[2001:db8::2]:81"] {
             assert!(!entries.allows_host(host), "{host}");
         }
-        for origin in ["https://app.example", "HTTPS://app.example:443", "https://mcp.example", "http://[0:0::1]:5173"] {
+        for origin in ["https://app.example", "HTTPS://app.example:443", "https://mcp.example", "http://[0:0::1]:5173"]
+        {
             assert!(entries.allows_origin(origin), "{origin}");
         }
         for origin in ["http://app.example", "https://app.example:444", "http://mcp.example", "ftp://localhost"] {

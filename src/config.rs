@@ -96,6 +96,9 @@ pub(crate) struct Serve {
     /// How long the head of a request may take to arrive, and a connection may lie idle
     #[arg(long, env = "MCPRESS_HEADER_TIMEOUT", default_value = "30s", value_parser = some_time, value_name = "TIME")]
     header_timeout: Duration,
+    /// How long a client may leave unread what was sent to it
+    #[arg(long, env = "MCPRESS_WRITE_TIMEOUT", default_value = "30s", value_parser = some_time, value_name = "TIME")]
+    write_timeout: Duration,
     /// Connections at a time; further ones wait
     #[arg(long, env = "MCPRESS_MAX_CONNECTIONS", default_value = "1000", value_parser = positive, value_name = "COUNT")]
     max_connections: usize,
@@ -223,6 +226,7 @@ impl Serve {
             body: self.max_body,
             body_timeout: self.body_timeout,
             header_timeout: self.header_timeout,
+            write_timeout: self.write_timeout,
             connections: self.max_connections,
             subscriptions: self.max_subscriptions,
             shutdown_timeout: self.shutdown_timeout,

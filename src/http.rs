@@ -358,9 +358,7 @@ fn empty(response: &mut Response<Body>) {
 /// A page for people and probes.
 fn page(head: &Parts, content_type: &'static str, content: impl Into<Bytes>) -> Response<Body> {
     match head.method {
-        Method::GET | Method::HEAD => {
-            with_content_type(response(StatusCode::OK, content.into().into()), content_type)
-        }
+        Method::GET | Method::HEAD => with_content_type(response(StatusCode::OK, content.into().into()), content_type),
         _ => method_not_allowed("GET, HEAD"),
     }
 }

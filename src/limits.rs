@@ -11,8 +11,11 @@ pub struct Limits {
     pub bodies: usize,
     /// Time for a request's body to arrive.
     pub body_timeout: Duration,
-    /// Time for the head of a request to arrive, hence also how long a connection may lie idle.
+    /// Time for the head of a request to arrive, and for a connection to lie idle; a check that comes at intervals of
+    /// this length may let it lie for up to twice as long.
     pub header_timeout: Duration,
+    /// Time for which a client may leave unread what was sent to it.
+    pub write_timeout: Duration,
     /// Connections open at a time; further ones wait to be accepted.
     pub connections: usize,
     /// `subscriptions/listen` streams open at a time.
@@ -28,6 +31,7 @@ impl Default for Limits {
             bodies: 64 << 20,
             body_timeout: Duration::from_secs(30),
             header_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
             connections: 1000,
             subscriptions: 200,
             shutdown_timeout: Duration::from_secs(10),

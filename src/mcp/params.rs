@@ -75,8 +75,8 @@ impl<'a> Params<'a> {
             resource_subscriptions: Vec<Cow<'a, str>>,
         }
         let notifications = self.notifications.filter(|notifications| jsonrpc::is_object(notifications));
-        let notifications = notifications
-            .ok_or_else(|| Error::invalid_params("Invalid params: `notifications` is not an object"))?;
+        let notifications =
+            notifications.ok_or_else(|| Error::invalid_params("Invalid params: `notifications` is not an object"))?;
         match serde_json::from_str::<Notifications<'_>>(notifications.get()) {
             Ok(_) => Ok(()),
             Err(error) => Err(Error::invalid_params(format!("Invalid params: notifications: {error}"))),

@@ -151,6 +151,7 @@ fn limits_that_make_no_sense_are_errors() {
         ("--max-connections", "many", "it must be a number"),
         ("--header-timeout", "0s", "it must be longer than 0"),
         ("--body-timeout", "0ms", "it must be longer than 0"),
+        ("--write-timeout", "0s", "it must be longer than 0"),
         ("--body-timeout", "25h", "it is longer than `24h`"),
         ("--shutdown-timeout", "99999999999999999999s", "it is too large"),
         ("--drain-delay", "61m", "it is longer than `1h`"),

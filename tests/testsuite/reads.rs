@@ -114,7 +114,9 @@ async fn a_template_that_takes_too_long_fails() {
     fs::create_dir_all(tree.path().join("any/resources")).unwrap();
     fs::write(tree.path().join("any/server.yaml"), "").unwrap();
     let text = "{% for a in range(args.count | int) %}{% for b in range(1000) %}{% endfor %}{% endfor %}done";
-    let entry = format!("- uri_template: loop://{{count}}\n  name: loop\n  arguments: {{count: {{}}}}\n  static: {{text: \"{text}\"}}\n");
+    let entry = format!(
+        "- uri_template: loop://{{count}}\n  name: loop\n  arguments: {{count: {{}}}}\n  static: {{text: \"{text}\"}}\n"
+    );
     fs::write(tree.path().join("any/resources/loop.yaml"), entry).unwrap();
     let server = TestServer::with(app(tree.path())).await;
     let read = |uri: &'static str| server.rpc("any", "resources/read", json!({ "uri": uri }));

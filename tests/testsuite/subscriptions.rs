@@ -10,12 +10,16 @@ use tokio::{
 use crate::support::{PATIENCE, Response, TestServer, app, fixture, modern, request};
 
 /// Opens a stream and reads until its first event is there.
-pub(crate) async fn listen(server: &TestServer) -> (TcpStream, String) {
+async fn listen(server: &TestServer) -> (TcpStream, String) {
+    listen_at(server, "docs").await
+}
+
+pub(crate) async fn listen_at(server: &TestServer, slug: &str) -> (TcpStream, String) {
     let (headers, message) =
         modern("subscriptions/listen", json!({ "notifications": { "resourcesListChanged": true } }));
     let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut stream = server.connect().await;
-    stream.write_all(&request("POST", "/mcp/docs", &headers, message.as_bytes())).await.unwrap();
+    stream.write_all(&request("POST", &format!("/mcp/{slug}"), &headers, message.as_bytes())).await.unwrap();
     let mut read = String::new();
     while !read.contains("\n\n") {
         let mut buffer = [0; 4096];

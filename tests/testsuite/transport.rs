@@ -132,7 +132,10 @@ async fn every_refusal_reaches_who_is_still_sending() {
         let mut stream = server.connect().await;
         let request = crate::support::request(method, path, &headers, &body);
         // All of it can be sent, and then the answer is there: the connection was not reset meanwhile.
-        timeout(PATIENCE, stream.write_all(&request)).await.unwrap().unwrap_or_else(|error| panic!("{status}: {error}"));
+        timeout(PATIENCE, stream.write_all(&request))
+            .await
+            .unwrap()
+            .unwrap_or_else(|error| panic!("{status}: {error}"));
         assert_eq!(Response::read(stream).await.status, status);
     }
 }
