@@ -59,7 +59,7 @@ pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output =
     }
     drop(open);
     // Who had connected by now is answered; closing the listener would reset them.
-    if let Err(error) = accept_rest(listener, &slots, &serve) {
+    if let Err(error) = accept_rest(listener, &slots, serve) {
         warn!(%error, "cannot accept the last connections");
     }
     drop(alive);
