@@ -27,26 +27,32 @@ pub(crate) fn list(catalog: &Catalog, slug: Option<&str>, json: bool) -> io::Res
         None => catalog.servers.iter().collect(),
         Some(slug) => match catalog.server(slug) {
             Some(server) => vec![server],
-            None => return failure(format_args!("there is no server `{slug}`")),
+            None => return Ok(failure(format_args!("there is no server `{slug}`"))),
         },
     };
+    unless_unread(if json { print_json(catalog, &servers) } else { print_uris(catalog, &servers) })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_json(catalog: &Catalog, servers: &[&Server]) -> io::Result<()> {
+    let servers = servers.iter().map(|server| Listed::new(catalog, server)).collect::<Result<Vec<_>, _>>()?;
     let mut out = io::stdout().lock();
-    if json {
-        let servers = servers.into_iter().map(|server| Listed::new(catalog, server)).collect::<Result<Vec<_>, _>>()?;
-        serde_json::to_writer_pretty(&mut out, &servers)?;
-        writeln!(out)?;
-    } else {
-        for server in servers {
-            writeln!(out, "/mcp/{}", catalog.text(server.slug))?;
-            let uris = server.resources.iter().map(|resource| resource.uri);
-            let templates = server.templates.iter().map(|template| template.uri_template);
-            for uri in uris.chain(templates) {
-                writeln!(out, "  {}", catalog.text(uri))?;
-            }
+    serde_json::to_writer_pretty(&mut out, &servers)?;
+    writeln!(out)?;
+    out.flush()
+}
+
+fn print_uris(catalog: &Catalog, servers: &[&Server]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for server in servers {
+        writeln!(out, "/mcp/{}", catalog.text(server.slug))?;
+        let uris = server.resources.iter().map(|resource| resource.uri);
+        let templates = server.templates.iter().map(|template| template.uri_template);
+        for uri in uris.chain(templates) {
+            writeln!(out, "  {}", catalog.text(uri))?;
         }
     }
-    out.flush()?;
-    Ok(ExitCode::SUCCESS)
+    out.flush()
 }
 
 /// A server as `list --json` prints it.
@@ -77,18 +83,22 @@ impl<'a> Listed<'a> {
 pub(crate) async fn read(site: &Site, slug: &str, uri: &str) -> io::Result<ExitCode> {
     let contents = match site.read(slug, uri).await {
         Ok(contents) => contents,
-        Err(message) => return failure(message),
+        Err(message) => return Ok(failure(message)),
     };
     let contents: Vec<serde_json::Value> = serde_json::from_slice(&contents)?;
+    unless_unread(write_contents(&contents))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_contents(contents: &[serde_json::Value]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    for content in &contents {
+    for content in contents {
         match (content["text"].as_str(), content["blob"].as_str()) {
             (Some(text), _) => out.write_all(text.as_bytes())?,
             (None, blob) => out.write_all(&STANDARD.decode(blob.unwrap_or_default()).map_err(io::Error::other)?)?,
         }
     }
-    out.flush()?;
-    Ok(ExitCode::SUCCESS)
+    out.flush()
 }
 
 /// Compiles a tree only to say what is wrong with it.
@@ -98,11 +108,11 @@ pub(crate) fn check(dir: &Path, format: Format, deny_warnings: bool) -> io::Resu
         Err(diagnostics) => diagnostics,
     };
     match format {
-        Format::Text => print(&diagnostics)?,
+        Format::Text => print(&diagnostics),
         Format::Json => {
             let mut out = io::stdout().lock();
-            serde_json::to_writer_pretty(&mut out, &diagnostics)?;
-            writeln!(out)?;
+            let written = serde_json::to_writer_pretty(&mut out, &diagnostics).map_err(io::Error::from);
+            unless_unread(written.and_then(|()| writeln!(out)))?;
         }
     }
     let fails = |diagnostic: &Diagnostic| deny_warnings || diagnostic.severity == Severity::Error;
@@ -121,33 +131,42 @@ pub(crate) async fn check_live(site: &Site) -> io::Result<ExitCode> {
     for (slug, uri) in site.fetched() {
         tried += 1;
         match site.read(slug, &uri).await {
-            Ok(contents) => writeln!(out, "ok      {uri} ({} bytes)", contents.len())?,
+            Ok(contents) => unless_unread(writeln!(out, "ok      {uri} ({} bytes)", contents.len()))?,
             Err(message) => {
                 failed += 1;
-                writeln!(out, "failed  {uri}: {message}")?;
+                unless_unread(writeln!(out, "failed  {uri}: {message}"))?;
             }
         }
     }
-    writeln!(out, "{} of {tried} entries can be read", tried - failed)?;
+    unless_unread(writeln!(out, "{} of {tried} entries can be read", tried - failed))?;
     Ok(if failed > 0 { FAILED.into() } else { ExitCode::SUCCESS })
 }
 
 /// Compiles a tree to serve it; without one if it has errors. Either way it says what it found.
-pub(crate) fn load(dir: &Path) -> io::Result<Option<Catalog>> {
+pub(crate) fn load(dir: &Path) -> Option<Catalog> {
     let (catalog, diagnostics) = match compile(dir) {
         Ok(Compiled { catalog, warnings }) => (Some(catalog), warnings),
         Err(diagnostics) => (None, diagnostics),
     };
-    print(&diagnostics)?;
-    Ok(catalog)
+    print(&diagnostics);
+    catalog
 }
 
-fn print(diagnostics: &[Diagnostic]) -> io::Result<()> {
+/// That whoever read the output has had enough of it is no failure, and hides none.
+pub(crate) fn unless_unread(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Messages that cannot be written are lost; the exit code still says what they would have.
+fn print(diagnostics: &[Diagnostic]) {
     let mut err = io::stderr().lock();
-    diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{}: {diagnostic}", diagnostic.severity))
+    let _ = diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{}: {diagnostic}", diagnostic.severity));
 }
 
-fn failure(message: impl Display) -> io::Result<ExitCode> {
-    writeln!(io::stderr(), "error: {message}")?;
-    Ok(FAILED.into())
+fn failure(message: impl Display) -> ExitCode {
+    let _ = writeln!(io::stderr(), "error: {message}");
+    FAILED.into()
 }

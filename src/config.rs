@@ -1,8 +1,11 @@
 //! Flags and the environment, read and checked once.
 
-use std::{collections::HashMap, path::PathBuf, str::FromStr, time::Duration};
+use std::{collections::HashMap, env, ffi::OsString, num::IntErrorKind, path::PathBuf, time::Duration};
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, builder::FalseyValueParser};
+use clap::{
+    Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+    builder::{FalseyValueParser, Resettable},
+};
 use mcpress::{access::Access, fetch, limits::Limits};
 
 /// Serves the content that was compiled into it over the Model Context Protocol.
@@ -10,12 +13,10 @@ use mcpress::{access::Access, fetch, limits::Limits};
 /// Each folder of the content is a server of its own at /mcp/{slug}, for clients of every revision of MCP from
 /// 2024-11-05 to 2026-07-28. Without a command it serves; the addresses are printed on stdout, logs go to stderr.
 #[derive(Parser)]
-#[command(name = "mcpress", args_conflicts_with_subcommands = true)]
+#[command(name = "mcpress")]
 pub(crate) struct Config {
     #[command(subcommand)]
-    command: Option<Command>,
-    #[command(flatten)]
-    serve: Serve,
+    pub(crate) command: Command,
     #[command(flatten)]
     pub(crate) log: Log,
 }
@@ -81,7 +82,7 @@ pub(crate) struct Serve {
     #[arg(long, env = "MCPRESS_ALLOWED_ORIGINS", value_delimiter = ',', value_name = "ORIGINS")]
     allowed_origins: Vec<String>,
     /// How long to go on as before after SIGTERM, while load balancers take note
-    #[arg(long, env = "MCPRESS_DRAIN_DELAY", default_value = "0s", value_parser = duration, value_name = "TIME")]
+    #[arg(long, env = "MCPRESS_DRAIN_DELAY", default_value = "0s", value_parser = drain_delay, value_name = "TIME")]
     pub(crate) drain_delay: Duration,
     /// How long requests in flight may then take
     #[arg(long, env = "MCPRESS_SHUTDOWN_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
@@ -90,11 +91,14 @@ pub(crate) struct Serve {
     #[arg(long, env = "MCPRESS_MAX_BODY", default_value = "1MiB", value_parser = size, value_name = "SIZE")]
     max_body: usize,
     /// How long a body may take to arrive
-    #[arg(long, env = "MCPRESS_BODY_TIMEOUT", default_value = "30s", value_parser = duration, value_name = "TIME")]
+    #[arg(long, env = "MCPRESS_BODY_TIMEOUT", default_value = "30s", value_parser = some_time, value_name = "TIME")]
     body_timeout: Duration,
     /// How long the head of a request may take to arrive, and a connection may lie idle
-    #[arg(long, env = "MCPRESS_HEADER_TIMEOUT", default_value = "30s", value_parser = duration, value_name = "TIME")]
+    #[arg(long, env = "MCPRESS_HEADER_TIMEOUT", default_value = "30s", value_parser = some_time, value_name = "TIME")]
     header_timeout: Duration,
+    /// How long a client may leave unread what was sent to it
+    #[arg(long, env = "MCPRESS_WRITE_TIMEOUT", default_value = "30s", value_parser = some_time, value_name = "TIME")]
+    write_timeout: Duration,
     /// Connections at a time; further ones wait
     #[arg(long, env = "MCPRESS_MAX_CONNECTIONS", default_value = "1000", value_parser = positive, value_name = "COUNT")]
     max_connections: usize,
@@ -173,13 +177,39 @@ impl Config {
     /// # Errors
     /// What cannot be read, or the text that was asked for; both print themselves.
     pub(crate) fn read(version: String) -> Result<Self, clap::Error> {
-        let command = <Self as CommandFactory>::command();
-        Self::from_arg_matches(&command.version(version).try_get_matches()?)
+        let mut arguments: Vec<OsString> = env::args_os().collect();
+        let mut command = <Self as CommandFactory>::command().version(version);
+        match first_own(&arguments).as_deref() {
+            // The flags of `serve` are those of the program too. They are only known here where they are only shown:
+            // what the environment says of them is nothing to other commands.
+            Some("-h" | "--help" | "help") => command = Serve::augment_args(command),
+            Some("-V" | "--version") => {}
+            Some(argument) if !argument.starts_with('-') => {}
+            _ => arguments.insert(arguments.len().min(1), "serve".into()),
+        }
+        Self::from_arg_matches(&without_empty_variables(command).try_get_matches_from(arguments)?)
     }
+}
 
-    pub(crate) fn into_command(self) -> Command {
-        self.command.unwrap_or(Command::Serve(self.serve))
+/// The first argument that is none of the flags which every command takes, if there is one.
+fn first_own(arguments: &[OsString]) -> Option<String> {
+    let mut arguments = arguments.iter().skip(1).map(|argument| argument.to_string_lossy());
+    while let Some(argument) = arguments.next() {
+        match argument.split('=').next() {
+            Some("--log-format" | "--log-level") if argument.contains('=') => {}
+            Some("--log-format" | "--log-level") => drop(arguments.next()),
+            _ => return Some(argument.into_owned()),
+        }
     }
+    None
+}
+
+/// A variable that is set to nothing counts as not set.
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let is_empty = |arg: &Arg| arg.get_env().and_then(env::var_os).is_some_and(|value| value.is_empty());
+    command
+        .mut_args(|arg| if is_empty(&arg) { arg.env(Resettable::Reset) } else { arg })
+        .mut_subcommands(without_empty_variables)
 }
 
 impl Serve {
@@ -196,9 +226,11 @@ impl Serve {
             body: self.max_body,
             body_timeout: self.body_timeout,
             header_timeout: self.header_timeout,
+            write_timeout: self.write_timeout,
             connections: self.max_connections,
             subscriptions: self.max_subscriptions,
             shutdown_timeout: self.shutdown_timeout,
+            ..Limits::default()
         }
     }
 }
@@ -215,6 +247,12 @@ impl From<Level> for tracing::Level {
     }
 }
 
+/// No time that this program waits is longer.
+const MAX_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Orchestrators kill what takes longer to stop, so more than this is a slip.
+const MAX_DRAIN_DELAY: Duration = Duration::from_secs(60 * 60);
+
 /// `250ms`, `10s`, `5m` or `2h`.
 fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split_unit(text);
@@ -225,10 +263,28 @@ fn duration(text: &str) -> Result<Duration, String> {
         "h" => 3_600_000,
         _ => return Err("write it as `250ms`, `10s`, `5m` or `2h`".to_owned()),
     };
-    Ok(Duration::from_millis(scaled(number, milliseconds)?))
+    match Duration::from_millis(scaled(number, milliseconds)?) {
+        time if time > MAX_TIME => Err("it is longer than `24h`".to_owned()),
+        time => Ok(time),
+    }
 }
 
-/// Bytes, `512KiB` or `5MiB`.
+/// A time within which something can happen.
+fn some_time(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("it must be longer than 0".to_owned()),
+        time => Ok(time),
+    }
+}
+
+fn drain_delay(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        time if time > MAX_DRAIN_DELAY => Err("it is longer than `1h`".to_owned()),
+        time => Ok(time),
+    }
+}
+
+/// Bytes, `512KiB` or `5MiB`; more than none.
 fn size(text: &str) -> Result<usize, String> {
     let (number, unit) = split_unit(text);
     let bytes = match unit {
@@ -237,21 +293,29 @@ fn size(text: &str) -> Result<usize, String> {
         "MiB" => 1 << 20,
         _ => return Err("write it as bytes, `512KiB` or `5MiB`".to_owned()),
     };
-    usize::try_from(scaled(number, bytes)?).map_err(|error| error.to_string())
+    match scaled(number, bytes)? {
+        0 => Err("it must be larger than 0".to_owned()),
+        bytes => usize::try_from(bytes).map_err(|_| TOO_LARGE.to_owned()),
+    }
 }
 
 fn positive(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("it must be a number above 0".to_owned()),
-        Ok(number) => Ok(number),
+    match scaled(text, 1)? {
+        0 => Err("it must be a number above 0".to_owned()),
+        number => usize::try_from(number).map_err(|_| TOO_LARGE.to_owned()),
     }
 }
+
+const TOO_LARGE: &str = "it is too large";
 
 fn split_unit(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
 
 fn scaled(number: &str, unit: u64) -> Result<u64, String> {
-    let number = u64::from_str(number).map_err(|_| "it must begin with a number".to_owned())?;
-    number.checked_mul(unit).ok_or_else(|| "it is too large".to_owned())
+    let number = number.parse::<u64>().map_err(|error| match error.kind() {
+        IntErrorKind::PosOverflow => TOO_LARGE.to_owned(),
+        _ => "it must be a number, or begin with one".to_owned(),
+    })?;
+    number.checked_mul(unit).ok_or_else(|| TOO_LARGE.to_owned())
 }

@@ -21,8 +21,11 @@ use hyper::{
     header::{self, HeaderName, HeaderValue},
     http::{request::Parts, uri::Authority},
 };
-use tokio::{sync::watch, time};
-use tracing::{Instrument, debug, debug_span, field::Empty, info};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit, watch},
+    time,
+};
+use tracing::{Instrument, debug, debug_span, field::Empty};
 
 use crate::{
     access::Access,
@@ -49,19 +52,38 @@ const ENDPOINT_METHODS: &str = "POST, OPTIONS";
 const CORS_REQUEST_HEADERS: &str =
     "content-type, accept, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id";
 
-/// Bytes of a body that is too large which are read all the same: a client that is still sending when its connection
+/// Bytes of a body that count for nothing, so that large bodies do not keep out the usual ones.
+const MAX_FREE: usize = 16 << 10;
+
+/// Bytes of a body that is not wanted which are read all the same: a client that is still sending when its connection
 /// closes never sees the answer.
 const MAX_DRAINED: usize = 16 << 20;
 const MAX_DRAIN_TIME: time::Duration = time::Duration::from_secs(5);
 
-/// Answers one request; `closing` closes when streams are to end.
-pub(crate) async fn respond(app: &App, request: Request<Incoming>, closing: watch::Receiver<()>) -> Response<Body> {
+/// Characters of a host or an origin in the log.
+const MAX_LOGGED: usize = 100;
+
+/// Answers one request. `memory` has a permit for each byte of a body that may be held; `closing` closes when
+/// streams are to end.
+pub(crate) async fn respond(
+    app: &App,
+    memory: &Semaphore,
+    request: Request<Incoming>,
+    closing: watch::Receiver<()>,
+) -> Response<Body> {
     let start = Instant::now();
     let (head, body) = request.into_parts();
+    let mut upload = Upload { body, is_begun: false, memory };
     let span = debug_span!("request", method = %head.method, path = head.uri.path(), rpc = Empty);
     async {
-        let mut response = route(app, &head, body, closing).await;
-        add_cors(&app.access, &head.headers, response.headers_mut());
+        let mut response = route(app, &head, &mut upload, closing).await;
+        if is_refused(response.status()) && upload.goes_on(&head.headers) {
+            drain(upload.body);
+        }
+        add_cors(&app.access, &head.headers, &mut response);
+        if head.method == Method::HEAD {
+            empty(&mut response);
+        }
         let bytes = response.body().size_hint().exact();
         debug!(status = response.status().as_u16(), bytes, elapsed = ?start.elapsed(), "answered");
         response
@@ -70,7 +92,22 @@ pub(crate) async fn respond(app: &App, request: Request<Incoming>, closing: watc
     .await
 }
 
-async fn route(app: &App, head: &Parts, body: Incoming, closing: watch::Receiver<()>) -> Response<Body> {
+/// The body of a request.
+struct Upload<'a> {
+    body: Incoming,
+    /// Whether it was read from, which tells a client that waits to go on.
+    is_begun: bool,
+    memory: &'a Semaphore,
+}
+
+impl Upload<'_> {
+    /// Whether the client is still sending.
+    fn goes_on(&self, headers: &HeaderMap) -> bool {
+        !self.body.is_end_stream() && (self.is_begun || !headers.contains_key(header::EXPECT))
+    }
+}
+
+async fn route(app: &App, head: &Parts, upload: &mut Upload<'_>, closing: watch::Receiver<()>) -> Response<Body> {
     let path = head.uri.path();
     if matches!(path, "/healthz" | "/readyz") {
         return page(head, "text/plain", "ok\n");
@@ -81,9 +118,13 @@ async fn route(app: &App, head: &Parts, body: Incoming, closing: watch::Receiver
     match path {
         "/" => page(head, "text/plain; charset=utf-8", index(&app.site)),
         "/version" => page(head, "application/json", app.site.version()),
+        // Where clients look for an authorization server before they ask without a token. They expect JSON.
+        _ if path.starts_with("/.well-known/") => {
+            json(StatusCode::NOT_FOUND, Bytes::from_static(br#"{"error":"not_found"}"#).into())
+        }
         _ => {
             match path.strip_prefix("/mcp/").and_then(|slug| app.site.server(slug.strip_suffix('/').unwrap_or(slug))) {
-                Some(server) => endpoint(app, server, head, body, closing).await,
+                Some(server) => endpoint(app, server, head, upload, closing).await,
                 None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
             }
         }
@@ -101,24 +142,31 @@ fn refuse(access: &Access, head: &Parts) -> Option<Response<Body>> {
     // HTTP/2 has `:authority` in place of `Host`; where both are there, both count.
     for name in host.into_iter().chain(authority.map(Authority::as_str)) {
         if !access.allows_host(name) {
-            info!(host = name, "refused a host; --allowed-hosts sets which are allowed");
+            debug!(host = loggable(name), "refused a host; --allowed-hosts sets which are allowed");
             return Some(reject(StatusCode::FORBIDDEN, "this `Host` is not allowed"));
         }
     }
     for origin in head.headers.get_all(header::ORIGIN) {
         if !origin.to_str().is_ok_and(|origin| access.allows_origin(origin)) {
-            info!(?origin, "refused an origin; --allowed-origins sets which are allowed");
+            let origin = loggable(origin.to_str().unwrap_or("not in ASCII"));
+            debug!(origin, "refused an origin; --allowed-origins sets which are allowed");
             return Some(reject(StatusCode::FORBIDDEN, "this `Origin` is not allowed"));
         }
     }
     None
 }
 
+/// What may be logged of a host or an origin: a name of a sensible length, no user and no password.
+fn loggable(text: &str) -> &str {
+    let text = text.rsplit_once('@').map_or(text, |(_, host)| host);
+    text.char_indices().nth(MAX_LOGGED).map_or(text, |(end, _)| &text[..end])
+}
+
 async fn endpoint(
     app: &App,
     server: Server<'_>,
     head: &Parts,
-    body: Incoming,
+    upload: &mut Upload<'_>,
     closing: watch::Receiver<()>,
 ) -> Response<Body> {
     match head.method {
@@ -133,7 +181,7 @@ async fn endpoint(
     if !is_json(&head.headers) {
         return reject(StatusCode::UNSUPPORTED_MEDIA_TYPE, "`Content-Type` must be `application/json`");
     }
-    let body = match receive(&app.limits, &head.headers, body).await {
+    let (body, _held) = match receive(&app.limits, upload).await {
         Ok(body) => body,
         Err(refusal) => return refusal,
     };
@@ -155,25 +203,34 @@ async fn endpoint(
     }
 }
 
-/// Reads the body, in one piece where it came in one.
-async fn receive(limits: &Limits, headers: &HeaderMap, mut body: Incoming) -> Result<Bytes, Response<Body>> {
+/// Reads the body, in one piece where it came in one. What it takes is to be held as long as the body is.
+async fn receive<'a>(
+    limits: &Limits,
+    upload: &mut Upload<'a>,
+) -> Result<(Bytes, Option<SemaphorePermit<'a>>), Response<Body>> {
     let too_large = || {
         let message = format!("the body is larger than {} bytes", limits.body);
         reject(StatusCode::PAYLOAD_TOO_LARGE, message)
     };
-    if body.size_hint().lower() > limits.body as u64 {
-        // Who waits to be told to go on does not send it.
-        if !headers.contains_key(header::EXPECT) {
-            drain(body);
-        }
+    if upload.body.size_hint().lower() > limits.body as u64 {
         return Err(too_large());
     }
+    upload.is_begun = true;
+    let memory = upload.memory;
+    let mut waits = false;
     let received = time::timeout(limits.body_timeout, async {
         let (mut first, mut all) = (Bytes::new(), BytesMut::new());
-        while let Some(frame) = body.frame().await {
+        let (mut size, mut held) = (0, None);
+        while let Some(frame) = upload.body.frame().await {
             let Ok(data) = frame.map_err(|_| StatusCode::BAD_REQUEST)?.into_data() else { continue };
-            if first.len() + all.len() + data.len() > limits.body {
+            size += data.len();
+            if size > limits.body {
                 return Err(StatusCode::PAYLOAD_TOO_LARGE);
+            }
+            if size > MAX_FREE {
+                waits = true;
+                hold(memory, &mut held, data.len()).await?;
+                waits = false;
             }
             if first.is_empty() && all.is_empty() {
                 first = data;
@@ -182,17 +239,36 @@ async fn receive(limits: &Limits, headers: &HeaderMap, mut body: Incoming) -> Re
                 all.extend_from_slice(&data);
             }
         }
-        Ok(if all.is_empty() { first } else { all.freeze() })
+        Ok((if all.is_empty() { first } else { all.freeze() }, held))
     });
     match received.await {
         Ok(Ok(body)) => Ok(body),
-        Ok(Err(StatusCode::PAYLOAD_TOO_LARGE)) => {
-            drain(body);
-            Err(too_large())
-        }
+        Ok(Err(StatusCode::PAYLOAD_TOO_LARGE)) => Err(too_large()),
         Ok(Err(status)) => Err(reject(status, "the body did not arrive whole")),
+        Err(_) if waits => Err(reject(StatusCode::SERVICE_UNAVAILABLE, "too many large bodies are being sent")),
         Err(_) => Err(reject(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
     }
+}
+
+/// Waits until that many more bytes may be held.
+async fn hold<'a>(
+    memory: &'a Semaphore,
+    held: &mut Option<SemaphorePermit<'a>>,
+    bytes: usize,
+) -> Result<(), StatusCode> {
+    let bytes = u32::try_from(bytes).map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
+    // Nobody closes it.
+    let permit = memory.acquire_many(bytes).await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+    match held {
+        Some(held) => held.merge(permit),
+        None => *held = Some(permit),
+    }
+    Ok(())
+}
+
+/// Whether a body is not wanted. One that did not arrive in time has had its time.
+fn is_refused(status: StatusCode) -> bool {
+    (status.is_client_error() && status != StatusCode::REQUEST_TIMEOUT) || status == StatusCode::SERVICE_UNAVAILABLE
 }
 
 /// Goes on reading what is not wanted, while the answer is on its way.
@@ -218,11 +294,11 @@ fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
     }
 }
 
-/// Whether a client takes this media type. Who does not say takes everything.
+/// Whether a client takes this media type. Who does not say, or says nothing, takes everything.
 fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
-    let mut values = headers.get_all(header::ACCEPT).iter().peekable();
-    values.peek().is_none()
-        || values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|range| {
+    let values = headers.get_all(header::ACCEPT);
+    values.iter().all(|value| value.as_bytes().trim_ascii().is_empty())
+        || values.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|range| {
             let (range, parameters) = range.split_once(';').unwrap_or((range, ""));
             let Some((range_kind, range_subtype)) = range.trim().split_once('/') else { return false };
             let is_excluded = parameters.split(';').any(|parameter| {
@@ -243,9 +319,12 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// An allowed origin may read every answer; what it may not, was refused.
-fn add_cors(access: &Access, request: &HeaderMap, response: &mut HeaderMap) {
+fn add_cors(access: &Access, request: &HeaderMap, response: &mut Response<Body>) {
+    let is_refused = response.status() == StatusCode::FORBIDDEN;
+    let response = response.headers_mut();
     response.insert(header::VARY, HeaderValue::from_static("Origin"));
     if let Some(origin) = request.get(header::ORIGIN)
+        && !is_refused
         && origin.to_str().is_ok_and(|origin| access.allows_origin(origin))
     {
         response.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
@@ -268,11 +347,18 @@ fn index(site: &Site) -> String {
     format!("mcpress {}\n\n{}", env!("CARGO_PKG_VERSION"), endpoints.collect::<String>())
 }
 
+/// Leaves only the head of what a `GET` would get.
+fn empty(response: &mut Response<Body>) {
+    let body = std::mem::replace(response.body_mut(), Body::empty());
+    if let Some(length) = body.size_hint().exact() {
+        response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    }
+}
+
 /// A page for people and probes.
 fn page(head: &Parts, content_type: &'static str, content: impl Into<Bytes>) -> Response<Body> {
     match head.method {
-        Method::GET => with_content_type(response(StatusCode::OK, content.into().into()), content_type),
-        Method::HEAD => with_content_type(response(StatusCode::OK, Body::empty()), content_type),
+        Method::GET | Method::HEAD => with_content_type(response(StatusCode::OK, content.into().into()), content_type),
         _ => method_not_allowed("GET, HEAD"),
     }
 }

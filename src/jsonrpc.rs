@@ -86,7 +86,7 @@ pub(crate) fn parse_message(text: &str) -> Result<Message<'_>, Invalid<'_>> {
         },
     })?;
     let id = members.id.filter(|id| is_id(id));
-    if members.jsonrpc.is_none_or(|version| version.get() != r#""2.0""#) {
+    if members.jsonrpc.and_then(string).as_deref() != Some("2.0") {
         return Err(invalid(id, "Invalid Request: `jsonrpc` is not \"2.0\""));
     }
     let Some(method) = members.method else {

@@ -11,7 +11,9 @@
 //! Nothing about a client is kept between two requests, so that any replica answers any of them.
 
 pub mod access;
+mod activity;
 mod body;
+mod connection;
 pub mod fetch;
 pub mod http;
 mod jsonrpc;
@@ -19,3 +21,4 @@ pub mod limits;
 pub mod mcp;
 pub mod server;
 mod sse;
+mod stream;

@@ -38,10 +38,8 @@ async fn main() -> ExitCode {
         }
     };
     start_logging(&config.log);
-    match run(config.into_command()).await {
+    match run(config.command).await {
         Ok(code) => code,
-        // Whoever read the output has had enough of it.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {error}");
             FAILED.into()
@@ -52,7 +50,7 @@ async fn main() -> ExitCode {
 async fn run(command: Command) -> io::Result<ExitCode> {
     match command {
         Command::Serve(flags) => serve(CATALOG.clone(), &flags).await,
-        Command::Dev { dir, serve: flags } => match commands::load(&dir)? {
+        Command::Dev { dir, serve: flags } => match commands::load(&dir) {
             Some(catalog) => serve(catalog, &flags).await,
             None => Ok(FAILED.into()),
         },
@@ -78,7 +76,7 @@ async fn serve(catalog: Catalog, flags: &Serve) -> io::Result<ExitCode> {
     let (listener, address, app) = match prepare(catalog, flags).await {
         Ok(prepared) => prepared,
         Err(message) => {
-            writeln!(io::stderr(), "error: {message}")?;
+            let _ = writeln!(io::stderr(), "error: {message}");
             return Ok(UNUSABLE.into());
         }
     };
@@ -133,14 +131,15 @@ fn surroundings(flags: &Fetch, subscriptions: usize) -> io::Result<Surroundings>
 fn print_addresses(address: SocketAddr, site: &Site) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let lines = site.servers().map(|(slug, _)| format!("http://{address}/mcp/{slug}\n")).collect::<String>();
-    match out.write_all(lines.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(()),
-    }
+    commands::unless_unread(out.write_all(lines.as_bytes()).and_then(|()| out.flush()))
 }
 
 fn start_logging(log: &Log) {
-    let logs = tracing_subscriber::fmt().with_max_level(tracing::Level::from(log.log_level)).with_writer(io::stderr);
+    // That a line of the log cannot be written is reported on stderr too, and there it panics.
+    let logs = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::from(log.log_level))
+        .with_writer(io::stderr)
+        .log_internal_errors(false);
     match log.log_format {
         Format::Text => logs.with_ansi(false).init(),
         Format::Json => logs.json().init(),

@@ -1,46 +1,18 @@
-//! Accepts connections, bounds how many there are and how long they may idle, and lets them finish at the end.
+//! Accepts connections, bounds how many there are, and lets them finish at the end.
 
-use std::{
-    convert::Infallible,
-    future::pending,
-    io,
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{convert::Infallible, io, pin::pin, sync::Arc, time::Duration};
 
-use hyper::service::service_fn;
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{
-        conn::auto,
-        graceful::{GracefulShutdown, Watcher},
-    },
-};
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch},
     time::{sleep, timeout},
 };
-use tracing::{debug, warn};
+use tracing::warn;
 
 use crate::{
-    http::{self, App},
-    limits::Limits,
+    connection::{self, Shared},
+    http::App,
 };
-
-/// Headers of a request, and their bytes in all.
-const MAX_HEADERS: usize = 64;
-const MAX_HEADER_BYTES: u32 = 32 << 10;
-
-/// Requests that one HTTP/2 connection may have in flight.
-const MAX_STREAMS: u32 = 128;
-
-/// How often an HTTP/2 connection is asked whether it is still there, and how long it may take to say so.
-const PING_INTERVAL: Duration = Duration::from_secs(20);
 
 /// How long to wait after the first failure to accept, such as for want of file descriptors.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
@@ -48,12 +20,19 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// Serves until `shutdown` is there, then takes no new connection, ends streams, and returns when all requests in
 /// flight are answered, or when that takes too long.
 pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output = ()>) {
-    let http = protocols(&app.limits);
     let slots = Arc::new(Semaphore::new(app.limits.connections.min(Semaphore::MAX_PERMITS)));
     let shutdown_timeout = app.limits.shutdown_timeout;
-    let shared = Arc::new(Shared { app, http });
-    let connections = GracefulShutdown::new();
+    let shared = Arc::new(Shared::new(app));
     let (open, closing) = watch::channel(());
+    // Closes when the last connection has ended.
+    let (alive, mut ended) = mpsc::channel::<Infallible>(1);
+    let serve = |stream, slot| {
+        let (shared, closing, alive) = (Arc::clone(&shared), closing.clone(), alive.clone());
+        tokio::spawn(async move {
+            connection::serve(shared, stream, closing).await;
+            drop((slot, alive));
+        });
+    };
 
     let mut shutdown = pin!(shutdown);
     let mut pause = FIRST_PAUSE;
@@ -65,11 +44,7 @@ pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output =
         match accepted {
             Ok((stream, slot)) => {
                 pause = FIRST_PAUSE;
-                let (shared, closing, watcher) = (Arc::clone(&shared), closing.clone(), connections.watcher());
-                tokio::spawn(async move {
-                    serve(shared, stream, closing, watcher).await;
-                    drop(slot);
-                });
+                serve(stream, slot);
             }
             // The connection that was to be accepted is gone, which says nothing of the next one.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
@@ -82,9 +57,13 @@ pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output =
             }
         }
     }
-    drop(listener);
     drop(open);
-    if timeout(shutdown_timeout, connections.shutdown()).await.is_err() {
+    // Who had connected by now is answered; closing the listener would reset them.
+    if let Err(error) = accept_rest(listener, &slots, serve) {
+        warn!(%error, "cannot accept the last connections");
+    }
+    drop(alive);
+    if timeout(shutdown_timeout, ended.recv()).await.is_err() {
         warn!("some requests did not finish in time");
     }
 }
@@ -96,53 +75,23 @@ async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> io::Result<(T
     Ok((stream, slot))
 }
 
-/// HTTP/1.1 and HTTP/2 with prior knowledge, told apart by the first bytes of a connection.
-fn protocols(limits: &Limits) -> auto::Builder<TokioExecutor> {
-    let mut http = auto::Builder::new(TokioExecutor::new());
-    http.http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.header_timeout)
-        .max_headers(MAX_HEADERS)
-        .max_buf_size(MAX_HEADER_BYTES as usize);
-    http.http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(PING_INTERVAL)
-        .keep_alive_timeout(PING_INTERVAL)
-        .max_concurrent_streams(MAX_STREAMS)
-        .max_header_list_size(MAX_HEADER_BYTES);
-    http
-}
-
-/// What connections share.
-struct Shared {
-    app: App,
-    http: auto::Builder<TokioExecutor>,
-}
-
-/// Serves one connection.
-async fn serve(shared: Arc<Shared>, stream: TcpStream, closing: watch::Receiver<()>, watcher: Watcher) {
-    // Answers are written whole; waiting for more to fill a packet would only delay them.
-    let _ = stream.set_nodelay(true);
-    let has_asked = AtomicBool::new(false);
-    let service = service_fn(|request| {
-        has_asked.store(true, Ordering::Relaxed);
-        let (shared, closing) = (Arc::clone(&shared), closing.clone());
-        async move { Ok::<_, Infallible>(http::respond(&shared.app, request, closing).await) }
-    });
-    let connection = watcher.watch(shared.http.serve_connection(TokioIo::new(stream), service));
-    // Hyper's own timeout begins with the first bytes of HTTP/1.1.
-    let overdue = async {
-        sleep(shared.app.limits.header_timeout).await;
-        if has_asked.load(Ordering::Relaxed) {
-            pending::<()>().await;
-        }
-    };
-    tokio::select! {
-        served = connection => {
-            if let Err(error) = served {
-                debug!(%error, "connection failed");
+/// Accepts what is there already, as far as there are slots, and closes the listener.
+fn accept_rest(
+    listener: TcpListener,
+    slots: &Arc<Semaphore>,
+    serve: impl Fn(TcpStream, OwnedSemaphorePermit),
+) -> io::Result<()> {
+    let listener = listener.into_std()?;
+    while let Ok(slot) = Arc::clone(slots).try_acquire_owned() {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                stream.set_nonblocking(true)?;
+                serve(TcpStream::from_std(stream)?, slot);
             }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
         }
-        () = overdue => debug!("connection without a request"),
     }
+    Ok(())
 }

@@ -88,6 +88,7 @@ async fn message(server: Server<'_>, headers: Headers<'_>, text: &str) -> Reply 
         let params = Params::parse(request.params)?;
         let revision = era::classify(headers, &request.method, &params)?;
         if revision.is_modern() && request.method == "subscriptions/listen" {
+            params.check_notifications()?;
             return server.subscribe(request.id).map(Reply::Subscription);
         }
         let success = call(server, headers, revision, &request.method, &params).await?;

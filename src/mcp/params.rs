@@ -26,6 +26,8 @@ pub(super) struct Params<'a> {
     pub(super) level: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     pub(super) protocol_version: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    notifications: Option<&'a RawValue>,
 }
 
 /// `_meta` of a request of 2026-07-28.
@@ -55,6 +57,30 @@ impl<'a> Params<'a> {
     pub(super) fn uri(&self) -> Result<Cow<'a, str>, Error> {
         let uri = self.uri.and_then(jsonrpc::string);
         uri.ok_or_else(|| Error::invalid_params("Invalid params: `uri` is not a string"))
+    }
+
+    /// Checks what is asked for by `subscriptions/listen`. None of it ever happens, so nothing is made of it.
+    pub(super) fn check_notifications(&self) -> Result<(), Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        #[expect(dead_code, reason = "only whether they can be read matters")]
+        struct Notifications<'a> {
+            #[serde(default)]
+            tools_list_changed: bool,
+            #[serde(default)]
+            prompts_list_changed: bool,
+            #[serde(default)]
+            resources_list_changed: bool,
+            #[serde(borrow, default)]
+            resource_subscriptions: Vec<Cow<'a, str>>,
+        }
+        let notifications = self.notifications.filter(|notifications| jsonrpc::is_object(notifications));
+        let notifications =
+            notifications.ok_or_else(|| Error::invalid_params("Invalid params: `notifications` is not an object"))?;
+        match serde_json::from_str::<Notifications<'_>>(notifications.get()) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Error::invalid_params(format!("Invalid params: notifications: {error}"))),
+        }
     }
 
     /// `null` is the same as no cursor.

@@ -8,6 +8,7 @@ use mcpress_catalog::{
     result::{self, Payload, ResourceContents},
 };
 use minijinja::{Value, context, value::merge_maps};
+use percent_encoding::percent_decode_str;
 use serde_json::json;
 
 use super::{
@@ -129,9 +130,16 @@ fn accepts(live: &Live, arguments: &BTreeMap<String, String>) -> bool {
         let allowed = live.definition.arguments.get(name).map_or(&[][..], |argument| &argument.values);
         value.chars().count() <= MAX_ARGUMENT
             && !value.contains(char::is_control)
+            && !climbs(value)
             && (allowed.is_empty() || allowed.contains(value))
             && live.patterns.get(name).is_none_or(|pattern| pattern.is_match(value))
     })
+}
+
+/// Whether a value could lead out of the folder of a path that it becomes a part of, also once an upstream decodes it.
+fn climbs(value: &str) -> bool {
+    let value = percent_decode_str(value).decode_utf8_lossy();
+    value.contains('\\') || value.split('/').any(|segment| segment == "..")
 }
 
 /// Makes the `contents` of a resource that is not static, and what is to be said of it in `_meta` of the result.

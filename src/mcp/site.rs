@@ -20,6 +20,10 @@ use tokio::sync::Semaphore;
 use super::resources;
 use crate::fetch::{self, EntryError, Fetcher};
 
+/// What one rendering may cost, in minijinja instructions: less than a tenth of a second, for meanwhile its thread
+/// serves nobody else. That is less than what a template may cost at the build.
+const FUEL: u64 = 500_000;
+
 /// All servers of a catalog, ready to answer.
 pub struct Site {
     pub(super) catalog: Catalog,
@@ -113,7 +117,8 @@ impl Site {
     pub fn new(catalog: Catalog, surroundings: Surroundings) -> Result<Self, SiteError> {
         let partials =
             catalog.partials.iter().map(|partial| (catalog.text(partial.name), catalog.text(partial.source)));
-        let templates = template::environment(partials).map_err(|error| SiteError::new("_partials", &error))?;
+        let mut templates = template::environment(partials).map_err(|error| SiteError::new("_partials", &error))?;
+        templates.set_fuel(Some(FUEL));
         let Surroundings { fetcher, environment, subscriptions } = surroundings;
         let mut site = Self {
             catalog,

@@ -61,6 +61,25 @@ async fn allowed_hosts_match_with_and_without_port() {
 }
 
 #[tokio::test]
+async fn hosts_and_origins_are_compared_by_what_they_mean() {
+    let server = with(&["mcp.example:443", "[2001:DB8::0:1]"], &["HTTPS://app.example:443"]).await;
+    let status = async |headers: &[(&str, &str)]| server.post("docs", headers, PING).await.status;
+    for host in ["mcp.example", "mcp.example:443", "[2001:db8:0::1]:8080", "localhost:", "[0:0:0:0:0:0:0:1]"] {
+        assert_eq!(status(&[("host", host)]).await, 200, "{host}");
+    }
+    assert_eq!(status(&[("host", "mcp.example:8443")]).await, 403);
+    assert_eq!(status(&[("origin", "https://app.example")]).await, 200);
+    assert_eq!(status(&[("origin", "https://mcp.example")]).await, 200);
+    assert_eq!(status(&[("origin", "http://mcp.example")]).await, 403);
+    for entry in ["*.example.com", "*:80"] {
+        assert!(Access::new(&[entry.to_owned()], &[]).is_err(), "{entry}");
+    }
+    for entry in ["https://*.example.com", "ht tp://a"] {
+        assert!(Access::new(&[], &[entry.to_owned()]).is_err(), "{entry}");
+    }
+}
+
+#[tokio::test]
 async fn a_browser_on_an_allowed_origin_may_ask_first() {
     let server = with(&[], &["https://app.example"]).await;
     let preflight = async |origin: &str| -> Response {
@@ -84,6 +103,11 @@ async fn a_browser_on_an_allowed_origin_may_ask_first() {
     let response = preflight("https://evil.example").await;
     assert_eq!(response.status, 403);
     assert_eq!(response.header("access-control-allow-origin"), None);
+
+    // Neither does one that comes with another that is not allowed.
+    let both = [("origin", "https://app.example"), ("origin", "https://evil.example")];
+    let response = server.post("docs", &both, PING).await;
+    assert_eq!((response.status, response.header("access-control-allow-origin")), (403, None));
 
     let response = server.post("docs", &[("origin", "https://app.example")], PING).await;
     assert_eq!(response.header("access-control-allow-origin"), Some("https://app.example"));

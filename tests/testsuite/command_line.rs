@@ -141,6 +141,28 @@ fn bad_usage_ends_with_2() {
 }
 
 #[test]
+fn limits_that_make_no_sense_are_errors() {
+    for (flag, value, message) in [
+        ("--max-body", "0", "it must be larger than 0"),
+        ("--max-body", "0MiB", "it must be larger than 0"),
+        ("--max-body", "99999999999999999999", "it is too large"),
+        ("--max-body", "99999999999999999MiB", "it is too large"),
+        ("--max-connections", "99999999999999999999", "it is too large"),
+        ("--max-connections", "many", "it must be a number"),
+        ("--header-timeout", "0s", "it must be longer than 0"),
+        ("--body-timeout", "0ms", "it must be longer than 0"),
+        ("--write-timeout", "0s", "it must be longer than 0"),
+        ("--body-timeout", "25h", "it is longer than `24h`"),
+        ("--shutdown-timeout", "99999999999999999999s", "it is too large"),
+        ("--drain-delay", "61m", "it is longer than `1h`"),
+    ] {
+        let output = run(&["--listen", "nowhere", flag, value]);
+        assert_eq!(output.status.code(), Some(2), "{flag} {value}");
+        assert!(stderr(&output).contains(message), "{flag} {value}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn listening_to_everybody_needs_allowed_hosts() {
     let output = run(&["--listen", "0.0.0.0:0"]);
     assert_eq!(output.status.code(), Some(2));
@@ -149,6 +171,45 @@ fn listening_to_everybody_needs_allowed_hosts() {
     let running =
         Running::start(&["dev", site.to_str().unwrap(), "--listen", "0.0.0.0:0", "--allowed-hosts", "mcp.example"]);
     assert_eq!(running.1.len(), 3);
+}
+
+#[test]
+fn flags_of_every_command_may_stand_before_it() {
+    let expected = run(&["list"]);
+    for arguments in [
+        &["--log-level", "debug", "list"][..],
+        &["--log-level=debug", "--log-format", "json", "list"],
+        &["list", "--log-level", "debug"],
+    ] {
+        let output = run(arguments);
+        assert_eq!((stderr(&output), stdout(&output)), ("", stdout(&expected)), "{arguments:?}");
+    }
+    // Those of `serve` may not.
+    assert_eq!(run(&["--max-body", "1MiB", "list"]).status.code(), Some(2));
+    assert!(stdout(&run(&["--log-level", "debug", "--help"])).contains("--listen"));
+}
+
+#[test]
+fn only_serving_reads_the_environment_of_serving() {
+    let with = |arguments: &[&str], variables: &[(&str, &str)]| {
+        mcpress(arguments).envs(variables.iter().copied()).output().unwrap()
+    };
+    let bad = [("MCPRESS_MAX_BODY", "potato"), ("MCPRESS_DRAIN_DELAY", "5"), ("MCPRESS_MAX_CONNECTIONS", "0")];
+    let site = fixture("site");
+    for arguments in [&["list"][..], &["read", "docs", "docs://reference/http"], &["check", site.to_str().unwrap()]] {
+        let output = with(arguments, &bad);
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    }
+    for arguments in [&[][..], &["serve"], &["dev", site.to_str().unwrap()]] {
+        let output = with(arguments, &bad);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+    // What is set to nothing is not set: this fails for want of an address only.
+    let names = ["MAX_BODY", "DRAIN_DELAY", "MAX_CONNECTIONS", "LOG_LEVEL", "LOG_FORMAT", "CA_FILE", "PROXY"];
+    let names = names.map(|name| format!("MCPRESS_{name}"));
+    let empty: Vec<_> = names.iter().map(|name| (name.as_str(), "")).collect();
+    let output = with(&["--listen", "nowhere"], &empty);
+    assert!(stderr(&output).starts_with("error: cannot listen on `nowhere`"), "{}", stderr(&output));
 }
 
 #[test]
@@ -261,6 +322,68 @@ mod signals {
         assert_eq!(answered[0]["fields"]["status"], 200);
         assert_eq!(answered[0]["span"]["path"], "/mcp/docs");
         assert_eq!(answered[0]["span"]["rpc"], "\"resources/read\"");
+    }
+
+    #[test]
+    fn what_is_refused_is_logged_in_short_and_without_passwords() {
+        let mut running = start(&["--log-format", "json", "--log-level", "debug"]);
+        let long = format!("{}.example", "x".repeat(10_000));
+        for headers in [
+            [("host", "user:secret@evil.example")],
+            [("host", long.as_str())],
+            [("origin", "https://user:secret@evil.example")],
+            [("origin", long.as_str())],
+        ] {
+            assert!(answer(&running, &headers).starts_with("HTTP/1.1 403 "));
+        }
+        signal(&running.0, "-TERM");
+        let mut log = String::new();
+        running.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        assert!(!log.contains("secret") && log.lines().all(|line| line.len() < 1000), "{log}");
+        assert_eq!(log.matches("refused").count(), 4, "{log}");
+    }
+
+    #[test]
+    fn it_serves_when_nobody_reads_its_log() {
+        let mut running = start(&["--log-level", "debug"]);
+        drop(running.0.stderr.take());
+        assert!(answer(&running, &[("host", "evil.example")]).starts_with("HTTP/1.1 403 "));
+        assert!(answer(&running, &[]).starts_with("HTTP/1.1 200 "));
+        signal(&running.0, "-TERM");
+        assert_eq!(running.0.wait().unwrap().code(), Some(0));
+    }
+
+    #[test]
+    fn a_failure_that_nobody_reads_is_one() {
+        let tree = tempfile::tempdir().unwrap();
+        fs::create_dir_all(tree.path().join("docs")).unwrap();
+        fs::write(tree.path().join("docs/server.yaml"), "titel: Docs\n").unwrap();
+        let tree = tree.path().to_str().unwrap();
+        for (arguments, code) in [
+            (&["check", tree][..], 1),
+            (&["check", tree, "--format", "json"], 1),
+            (&["dev", tree], 1),
+            (&["list", "nope"], 1),
+            (&["read", "docs", "docs://nope"], 1),
+            (&["--listen", "nowhere"], 2),
+        ] {
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            let mut command = mcpress(arguments);
+            command.stdout(writer.try_clone().unwrap()).stderr(writer);
+            assert_eq!(command.status().unwrap().code(), Some(code), "{arguments:?}");
+        }
+    }
+
+    /// What a ping is answered with.
+    fn answer(running: &Running, headers: &[(&str, &str)]) -> String {
+        let address = running.1[1].strip_prefix("http://").unwrap().strip_suffix("/mcp/docs").unwrap();
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        stream.write_all(&request("POST", "/mcp/docs", headers, ping)).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
     }
 
     #[test]

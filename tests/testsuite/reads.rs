@@ -86,6 +86,10 @@ async fn arguments_that_do_not_pass_are_not_found() {
         "greeting://hallo/Bob/Ann",
         "greeting://hello/a%00b",
         "greeting://hallo/..%2F..%2Fetc%2Fpasswd",
+        "greeting://hello/..",
+        "greeting://hello/a%2F..%2Fb",
+        "greeting://hello/..%2Fb",
+        "greeting://hello/a%5Cb",
         "greeting://hallo/{{7*7}}",
     ] {
         let response = read(uri.to_owned()).await;
@@ -102,6 +106,26 @@ async fn values_are_decoded_once_and_never_rendered() {
     let text = response["result"]["contents"][0]["text"].as_str().unwrap();
     assert!(text.contains("{{7*7}}"), "{text}");
     assert!(!text.contains("49"), "{text}");
+}
+
+#[tokio::test]
+async fn a_template_that_takes_too_long_fails() {
+    let tree = tempfile::tempdir().unwrap();
+    fs::create_dir_all(tree.path().join("any/resources")).unwrap();
+    fs::write(tree.path().join("any/server.yaml"), "").unwrap();
+    let text = "{% for a in range(args.count | int) %}{% for b in range(1000) %}{% endfor %}{% endfor %}done";
+    let entry = format!(
+        "- uri_template: loop://{{count}}\n  name: loop\n  arguments: {{count: {{}}}}\n  static: {{text: \"{text}\"}}\n"
+    );
+    fs::write(tree.path().join("any/resources/loop.yaml"), entry).unwrap();
+    let server = TestServer::with(app(tree.path())).await;
+    let read = |uri: &'static str| server.rpc("any", "resources/read", json!({ "uri": uri }));
+    assert_eq!(content(&read("loop://20").await), b"done");
+    for uri in ["loop://400", "loop://90000"] {
+        let start = std::time::Instant::now();
+        assert_eq!(read(uri).await["error"]["code"], -32603, "{uri}");
+        println!("{uri} failed after {:?}", start.elapsed());
+    }
 }
 
 proptest! {

@@ -1,10 +1,13 @@
 //! The end: what is in flight is answered, and nothing new is taken.
 
-use std::time::Duration;
+use std::{
+    io::{Read, Write},
+    time::{Duration, Instant},
+};
 
 use tokio::{io::AsyncReadExt, io::AsyncWriteExt, net::TcpStream, time::timeout};
 
-use crate::support::{PATIENCE, Response, TestServer, app, fixture};
+use crate::support::{PATIENCE, Response, TestServer, app, fixture, request};
 
 const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
@@ -47,4 +50,46 @@ async fn a_request_that_never_ends_does_not_hold_up_the_end() {
     let server = TestServer::with(app).await;
     let _in_flight = begin(&server).await;
     timeout(PATIENCE, server.stop()).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn half_a_request_does_not_hold_up_the_end() {
+    let server = TestServer::start().await;
+    let mut asked = server.connect().await;
+    asked.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    timeout(PATIENCE, asked.read_exact(&mut [0; 12])).await.unwrap().unwrap();
+    let mut half = Vec::new();
+    for start in ["", "POST /mcp/docs HTTP/1.1\r\nhost: loc", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"] {
+        let mut stream = server.connect().await;
+        stream.write_all(start.as_bytes()).await.unwrap();
+        half.push(stream);
+    }
+    asked.write_all(b"GET /healthz HTTP/1.1\r\nhost: loc").await.unwrap();
+    let start = Instant::now();
+    timeout(PATIENCE, server.stop()).await.unwrap().unwrap();
+    // Much less than requests in flight may take.
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn who_has_connected_is_answered() {
+    let server = TestServer::start().await;
+    // The server has no turn until this test waits for something.
+    let address = ("127.0.0.1", server.port);
+    let waiting: Vec<_> = (0..50)
+        .map(|_| {
+            let mut stream = std::net::TcpStream::connect(address).unwrap();
+            // Without `Connection: close`.
+            let ping = String::from_utf8(request("POST", "/mcp/docs", &[], PING)).unwrap();
+            stream.write_all(ping.replace("connection: close\r\n", "").as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    timeout(PATIENCE, server.stop()).await.unwrap().unwrap();
+    for mut stream in waiting {
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let response = Response::parse(&answer);
+        assert_eq!((response.status, response.header("connection")), (200, Some("close")));
+    }
 }

@@ -10,12 +10,16 @@ use tokio::{
 use crate::support::{PATIENCE, Response, TestServer, app, fixture, modern, request};
 
 /// Opens a stream and reads until its first event is there.
-pub(crate) async fn listen(server: &TestServer) -> (TcpStream, String) {
+async fn listen(server: &TestServer) -> (TcpStream, String) {
+    listen_at(server, "docs").await
+}
+
+pub(crate) async fn listen_at(server: &TestServer, slug: &str) -> (TcpStream, String) {
     let (headers, message) =
         modern("subscriptions/listen", json!({ "notifications": { "resourcesListChanged": true } }));
     let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut stream = server.connect().await;
-    stream.write_all(&request("POST", "/mcp/docs", &headers, message.as_bytes())).await.unwrap();
+    stream.write_all(&request("POST", &format!("/mcp/{slug}"), &headers, message.as_bytes())).await.unwrap();
     let mut read = String::new();
     while !read.contains("\n\n") {
         let mut buffer = [0; 4096];
@@ -70,12 +74,12 @@ async fn subscriptions_are_bounded_and_freed_when_the_client_goes() {
     app.site = crate::support::site(app.site.catalog().clone(), 1);
     let server = TestServer::with(app).await;
     let (first, _) = listen(&server).await;
-    let refused = server.modern("docs", "subscriptions/listen", json!({})).await;
+    let refused = server.modern("docs", "subscriptions/listen", json!({ "notifications": {} })).await;
     assert_eq!((refused.status, refused.error_code()), (429, -32603));
     assert_eq!(refused.json()["id"], 1);
     drop(first);
     let again = async {
-        let (headers, message) = modern("subscriptions/listen", json!({}));
+        let (headers, message) = modern("subscriptions/listen", json!({ "notifications": {} }));
         let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         loop {
             let mut stream = server.connect().await;
@@ -94,8 +98,40 @@ async fn subscriptions_are_bounded_and_freed_when_the_client_goes() {
 #[tokio::test]
 async fn a_client_that_takes_no_events_cannot_subscribe() {
     let server = TestServer::start().await;
-    let (headers, message) = modern("subscriptions/listen", json!({}));
+    let (headers, message) = modern("subscriptions/listen", json!({ "notifications": {} }));
     let mut headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     headers.push(("accept", "application/json"));
     assert_eq!(server.post("docs", &headers, message.as_bytes()).await.status, 406);
+}
+
+#[tokio::test]
+async fn what_to_announce_must_be_said() {
+    let server = TestServer::start().await;
+    for params in [
+        json!({}),
+        json!({ "notifications": null }),
+        json!({ "notifications": [] }),
+        json!({ "notifications": "all" }),
+        json!({ "notifications": { "resourcesListChanged": "yes" } }),
+        json!({ "notifications": { "toolsListChanged": null } }),
+        json!({ "notifications": { "resourceSubscriptions": "docs://a" } }),
+        json!({ "notifications": { "resourceSubscriptions": ["docs://a", 1] } }),
+    ] {
+        let refused = server.modern("docs", "subscriptions/listen", params.clone()).await;
+        assert_eq!((refused.status, refused.error_code()), (200, -32602), "{params}");
+        assert_eq!(refused.json()["id"], 1);
+    }
+    let all = json!({
+        "resourcesListChanged": true,
+        "promptsListChanged": false,
+        "resourceSubscriptions": ["docs://a"],
+        "com.example/other": 1,
+    });
+    let (headers, message) = modern("subscriptions/listen", json!({ "notifications": all }));
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut stream = server.connect().await;
+    stream.write_all(&request("POST", "/mcp/docs", &headers, message.as_bytes())).await.unwrap();
+    let mut status = [0; 12];
+    timeout(PATIENCE, stream.read_exact(&mut status)).await.unwrap().unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200");
 }

@@ -1,9 +1,14 @@
 //! What an endpoint makes of HTTP: paths, methods, media types, and sizes.
 
-use serde_json::json;
-use tokio::io::AsyncWriteExt;
+use std::time::{Duration, Instant};
 
-use crate::support::{Response, TestServer, app, fixture};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    time::timeout,
+};
+
+use crate::support::{PATIENCE, Response, TestServer, app, fixture};
 
 const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
@@ -26,7 +31,9 @@ async fn an_unknown_path_is_told_the_known_form() {
         assert_eq!(response.header("content-type"), Some("text/plain; charset=utf-8"));
     }
     for path in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp/docs"] {
-        assert_eq!(server.send("GET", path, &[], b"").await.status, 404);
+        let response = server.send("GET", path, &[], b"").await;
+        assert_eq!((response.status, response.json()), (404, json!({ "error": "not_found" })));
+        assert_eq!(response.header("content-type"), Some("application/json"));
     }
 }
 
@@ -46,6 +53,7 @@ async fn other_methods_are_refused_at_once() {
 async fn accept_is_lenient() {
     let server = TestServer::start().await;
     for (accept, status) in [
+        ("", 200),
         ("*/*", 200),
         ("application/json", 200),
         ("application/json, text/event-stream", 200),
@@ -110,6 +118,29 @@ async fn a_body_that_is_too_large_is_refused_while_it_is_sent() {
 }
 
 #[tokio::test]
+async fn every_refusal_reaches_who_is_still_sending() {
+    let server = TestServer::start().await;
+    let body = vec![b' '; 8 << 20];
+    for (status, method, path, headers) in [
+        (403, "POST", "/mcp/docs", [("host", "evil.example")]),
+        (404, "POST", "/mcp/nope", [("x", "")]),
+        (405, "PUT", "/mcp/docs", [("x", "")]),
+        (405, "POST", "/version", [("x", "")]),
+        (406, "POST", "/mcp/docs", [("accept", "text/html")]),
+        (415, "POST", "/mcp/docs", [("content-type", "text/plain")]),
+    ] {
+        let mut stream = server.connect().await;
+        let request = crate::support::request(method, path, &headers, &body);
+        // All of it can be sent, and then the answer is there: the connection was not reset meanwhile.
+        timeout(PATIENCE, stream.write_all(&request))
+            .await
+            .unwrap()
+            .unwrap_or_else(|error| panic!("{status}: {error}"));
+        assert_eq!(Response::read(stream).await.status, status);
+    }
+}
+
+#[tokio::test]
 async fn who_asks_before_sending_is_refused_without_sending() {
     let server = TestServer::start().await;
     let head = "POST /mcp/docs HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 9999999\r\n\r\n";
@@ -119,11 +150,53 @@ async fn who_asks_before_sending_is_refused_without_sending() {
 #[tokio::test]
 async fn a_body_that_does_not_come_is_refused_in_time() {
     let mut app = app(&fixture("site"));
-    app.limits.body_timeout = std::time::Duration::from_millis(50);
+    app.limits.body_timeout = Duration::from_millis(50);
     let server = TestServer::with(app).await;
     let head = "POST /mcp/docs HTTP/1.1\r\nhost: localhost\r\ncontent-length: 40\r\n\r\n{\"json";
     let response = server.raw(head).await;
     assert_eq!((response.status, response.error_code()), (408, -32600));
+}
+
+#[tokio::test]
+async fn the_version_of_a_message_may_be_escaped() {
+    let server = TestServer::start().await;
+    let message = br#"{"jsonrpc":"2\u002e0","id":1,"method":"ping"}"#;
+    assert_eq!(server.post("docs", &[], message).await.status, 200);
+    for version in ["2.0 ", "2", "1.0"] {
+        let message = json!({ "jsonrpc": version, "id": 1, "method": "ping" }).to_string();
+        assert_eq!(server.post("docs", &[], message.as_bytes()).await.status, 400, "{version}");
+    }
+}
+
+#[tokio::test]
+async fn bodies_are_bounded_together() {
+    let mut app = app(&fixture("site"));
+    app.limits.body = 128 << 10;
+    app.limits.bodies = 128 << 10;
+    app.limits.body_timeout = Duration::from_secs(2);
+    let server = TestServer::with(app).await;
+    let mut large = PING.to_vec();
+    large.resize(100 << 10, b' ');
+    let head = format!(
+        "POST /mcp/docs HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nexpect: 100-continue\r\ncontent-length: {}\r\n\r\n",
+        large.len()
+    );
+    let mut first = server.connect().await;
+    first.write_all(head.as_bytes()).await.unwrap();
+    let mut goes_on = [0; 25];
+    timeout(PATIENCE, first.read_exact(&mut goes_on)).await.unwrap().unwrap();
+    // All but one byte. Nothing tells from outside when the server has read them.
+    first.write_all(&large[..large.len() - 1]).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let start = Instant::now();
+    assert_eq!(server.post("docs", &[], PING).await.status, 200);
+    // It waits until the first is given up; with bad luck it is given up then too.
+    let second = server.post("docs", &[], &large).await;
+    assert!(matches!(second.status, 200 | 503), "{second}");
+    assert!(start.elapsed() > Duration::from_millis(500), "{second}");
+    assert_eq!(Response::read(first).await.status, 408);
+    // What was held is free again.
+    assert_eq!(server.post("docs", &[], &large).await.status, 200);
 }
 
 #[tokio::test]
@@ -136,7 +209,7 @@ async fn headers_are_bounded() {
         let head = format!("GET /healthz HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
         let _ = stream.write_all(head.as_bytes()).await;
         let mut answer = Vec::new();
-        let _ = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut answer).await;
+        let _ = stream.read_to_end(&mut answer).await;
         assert!(!answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
     }
 }
@@ -151,7 +224,7 @@ async fn one_connection_carries_many_requests() {
     // Also without waiting for the answers.
     stream.write_all(&[&one[..], &one, &one, &last].concat()).await.unwrap();
     let mut answers = String::new();
-    tokio::io::AsyncReadExt::read_to_string(&mut stream, &mut answers).await.unwrap();
+    stream.read_to_string(&mut answers).await.unwrap();
     assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 4, "{answers}");
     assert_eq!(answers.matches(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).count(), 4, "{answers}");
 }
