@@ -17,8 +17,6 @@ mod site;
 mod slug;
 mod sticky;
 mod terms;
-#[cfg(test)]
-mod tests;
 
 use std::{
     collections::{BTreeMap, HashMap},

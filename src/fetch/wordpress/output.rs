@@ -62,6 +62,8 @@ impl Output {
             match field {
                 PostField::Author => embedded.push("author"),
                 PostField::FeaturedImage => embedded.push("wp:featuredmedia"),
+                // Links in it are relative to the address of the post.
+                PostField::Content => fields.extend(["content", "link"]),
                 _ => fields.push(rest_field(field)),
             }
         }

@@ -301,6 +301,10 @@ impl Builder<'_> {
             return Ok(true);
         }
         if !self.takes("author") {
+            // Of the types that nobody named, those that can be asked.
+            if arguments.post_type.is_empty() {
+                return Ok(false);
+            }
             let what = format_args!("does not say who wrote its posts of the type `{}`", self.post_type.name);
             return Err(FetchError::upstream(&site.api.host(), what));
         }

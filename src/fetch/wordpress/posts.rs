@@ -154,7 +154,9 @@ async fn places(
     search: &str,
 ) -> Result<HashMap<u64, usize>, FetchError> {
     let mut parameters = vec![pair("search", search), pair("_fields", "id"), pair("per_page", PAGE)];
-    parameters.extend(plan.selections.iter().map(|selection| pair("subtype[]", &selection.post_type.name)));
+    let searched = site.searched_types(client).await?;
+    let types = plan.selections.iter().map(|selection| &selection.post_type.name);
+    parameters.extend(types.filter(|name| searched.contains(name)).map(|name| pair("subtype[]", name)));
     let mut places = HashMap::new();
     for page in 1..=MAX_LISTED / PAGE {
         let parameters = [parameters.as_slice(), &[pair("page", page)]].concat();
