@@ -245,7 +245,11 @@ fn headers(headers: &HeaderMap) -> BTreeMap<&str, String> {
 }
 
 /// Fills in the environment; what it lacks goes on the list.
-pub(super) fn fill(text: &str, lookup: impl Fn(&str) -> Option<String>, missing: &mut Vec<String>) -> Result<String, EntryError> {
+pub(super) fn fill(
+    text: &str,
+    lookup: impl Fn(&str) -> Option<String>,
+    missing: &mut Vec<String>,
+) -> Result<String, EntryError> {
     let pieces = env::parse(text).map_err(|error| EntryError::Invalid(error.to_string()))?;
     Ok(env::fill(&pieces, lookup).unwrap_or_else(|names| {
         missing.extend(names.into_iter().map(str::to_owned));

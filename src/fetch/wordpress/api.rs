@@ -190,16 +190,13 @@ mod tests {
 
     #[test]
     fn reads_json_as_hosts_send_it() {
-        for body in [
-            "[1]",
-            "\u{feff}[1]",
-            "\r\n\n \t[1] \n",
-            "[1]\n<!-- Cached page -->\n",
-            "[1]<!-- a --><!-- b -->",
-        ] {
+        for body in ["[1]", "\u{feff}[1]", "\r\n\n \t[1] \n", "[1]\n<!-- Cached page -->\n", "[1]<!-- a --><!-- b -->"]
+        {
             assert_eq!(json(body.as_bytes()).unwrap(), serde_json::json!([1]), "{body}");
         }
-        for body in ["", "[1", "<b>Notice</b>[1]", "[1][2]", "[1] x", "<!-- x -->", "[1] x <!-- x -->", "[1]<b>x</b><!-- x -->"] {
+        for body in
+            ["", "[1", "<b>Notice</b>[1]", "[1][2]", "[1] x", "<!-- x -->", "[1] x <!-- x -->", "[1]<b>x</b><!-- x -->"]
+        {
             assert!(json(body.as_bytes()).is_err(), "{body}");
         }
     }

@@ -116,11 +116,7 @@ impl WpQuery {
     }
 
     /// Makes the contents. May take long: it reads what anybody wrote.
-    pub(super) fn contents(
-        &self,
-        posts: &Posts,
-        arguments: &BTreeMap<String, String>,
-    ) -> Result<Fetched, FetchError> {
+    pub(super) fn contents(&self, posts: &Posts, arguments: &BTreeMap<String, String>) -> Result<Fetched, FetchError> {
         self.output.contents(&posts.0, arguments)
     }
 }
@@ -150,9 +146,10 @@ impl Sites {
             let (name, value) = api::header(name, value).ok_or_else(|| invalid(name))?;
             headers.append(name, value);
         }
-        let auth = key.auth.as_ref().map(|(username, password)| {
-            api::authorization(username, password).ok_or_else(|| invalid("authorization"))
-        });
+        let auth = key
+            .auth
+            .as_ref()
+            .map(|(username, password)| api::authorization(username, password).ok_or_else(|| invalid("authorization")));
         let api = Api {
             site: key.site.parse().map_err(|error| EntryError::Invalid(format!("`site`: {error}")))?,
             headers,

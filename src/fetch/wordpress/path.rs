@@ -26,8 +26,7 @@ pub(super) async fn page(
     arguments: &Arguments,
 ) -> Result<Option<Page>, FetchError> {
     let parts = path.trim().trim_matches('/').split('/');
-    let parts: Vec<String> =
-        parts.map(|part| slug::for_query(&percent_decode_str(part).decode_utf8_lossy())).collect();
+    let parts: Vec<String> = parts.map(|part| slug::for_query(&percent_decode_str(part).decode_utf8_lossy())).collect();
     if parts.iter().any(String::is_empty) {
         return Ok(None);
     }

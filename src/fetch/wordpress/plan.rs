@@ -11,8 +11,9 @@ use super::{
     api,
     arguments::Arguments,
     dates::{self, Bound},
-    path, slug,
+    path,
     site::{Parameters, PostType, Site, join, pair},
+    slug,
     terms::{Check, Formula, Selected},
 };
 
@@ -103,7 +104,8 @@ impl Plan {
         let mut selections = Vec::new();
         for name in &types {
             let post_type = site.post_type(client, name).await?;
-            let mut builder = Builder { post_type: &post_type, parameters: Parameters::new(), filter: Filter::default() };
+            let mut builder =
+                Builder { post_type: &post_type, parameters: Parameters::new(), filter: Filter::default() };
             let Some(status) = builder.status(arguments) else { continue };
             let possible = builder.ids(arguments, page.as_ref().map(|page| page.as_ref().map(|page| page.id)))
                 && builder.parents(arguments)
@@ -290,12 +292,7 @@ impl Builder<'_> {
     }
 
     /// `author` is what `author_name` was found to be, if it was given.
-    fn authors(
-        &mut self,
-        site: &Site,
-        arguments: &Arguments,
-        author: Option<Option<u64>>,
-    ) -> Result<bool, FetchError> {
+    fn authors(&mut self, site: &Site, arguments: &Arguments, author: Option<Option<u64>>) -> Result<bool, FetchError> {
         let (included, excluded) = (&arguments.author_in, &arguments.author_not_in);
         if author.is_none() && included.is_empty() && excluded.is_empty() {
             return Ok(true);

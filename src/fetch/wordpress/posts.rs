@@ -147,12 +147,7 @@ async fn list(
 }
 
 /// The places of all posts that a search finds, of whatever type.
-async fn places(
-    site: &Site,
-    client: &Client,
-    plan: &Plan,
-    search: &str,
-) -> Result<HashMap<u64, usize>, FetchError> {
+async fn places(site: &Site, client: &Client, plan: &Plan, search: &str) -> Result<HashMap<u64, usize>, FetchError> {
     let mut parameters = vec![pair("search", search), pair("_fields", "id"), pair("per_page", PAGE)];
     let searched = site.searched_types(client).await?;
     let types = plan.selections.iter().map(|selection| &selection.post_type.name);

@@ -183,7 +183,8 @@ impl Site {
         let Some(arguments) = arguments.as_object() else { return Err(self.not_exposed("post type", name)) };
         let taxonomies = self.known(client, "/wp/v2/taxonomies", &[]).await?;
         let taxonomies = taxonomies.as_object().into_iter().flatten().filter(|(name, taxonomy)| {
-            strings(&found["taxonomies"]).any(|own| own == **name) || strings(&taxonomy["types"]).any(|own| own == found["slug"])
+            strings(&found["taxonomies"]).any(|own| own == **name)
+                || strings(&taxonomy["types"]).any(|own| own == found["slug"])
         });
         Ok(PostType {
             name: name.to_owned(),
@@ -271,7 +272,8 @@ impl Site {
         let mut found = vec![term];
         let mut next = 0;
         while let Some(parent) = found.get(next).copied() {
-            let children = tree.as_array().into_iter().flatten().filter(|child| child["parent"].as_u64() == Some(parent));
+            let children =
+                tree.as_array().into_iter().flatten().filter(|child| child["parent"].as_u64() == Some(parent));
             let children: Vec<u64> = children.filter_map(|child| child["id"].as_u64()).collect();
             found.extend(children.into_iter().filter(|child| !found.contains(child)).collect::<Vec<_>>());
             next += 1;
@@ -358,7 +360,8 @@ impl Site {
         if self.api.authorization.is_some() && url.origin() != self.api.site.origin() {
             let origin = url.origin().ascii_serialization();
             let host = self.api.host();
-            let what = format_args!("has its REST API at {origin}, which gets no password: write that address as `site`");
+            let what =
+                format_args!("has its REST API at {origin}, which gets no password: write that address as `site`");
             return Err(FetchError::upstream(&host, what));
         }
         let fields = [pair("_fields", "namespaces,timezone_string,gmt_offset")];
@@ -399,7 +402,10 @@ fn address(root: &Url, route: &str, parameters: &[(String, String)]) -> Url {
 }
 
 /// Answers that are good for a minute; whoever asks for the same meanwhile waits for the first.
-struct Known<T>(Mutex<HashMap<String, (Instant, Arc<OnceCell<Arc<T>>>)>>);
+struct Known<T>(Mutex<HashMap<String, Entry<T>>>);
+
+/// Since when something is known, and what, unless it is still being asked for.
+type Entry<T> = (Instant, Arc<OnceCell<Arc<T>>>);
 
 impl<T> Default for Known<T> {
     fn default() -> Self {
@@ -423,6 +429,7 @@ impl<T> Known<T> {
 }
 
 /// A parameter.
+#[expect(clippy::needless_pass_by_value, reason = "so that numbers are written as texts are")]
 pub(super) fn pair(name: &str, value: impl ToString) -> (String, String) {
     (name.to_owned(), value.to_string())
 }

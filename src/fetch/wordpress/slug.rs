@@ -52,7 +52,8 @@ pub(super) fn without_tags(html: &str) -> String {
     let mut rest = html;
     while let Some(start) = rest.find('<') {
         // A `<` before a blank is a `<`.
-        let is_tag = rest[start + 1..].starts_with(|next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!'));
+        let is_tag =
+            rest[start + 1..].starts_with(|next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!'));
         match rest[start..].find('>').filter(|_| is_tag) {
             Some(length) => {
                 text.push_str(&rest[..start]);
@@ -83,8 +84,8 @@ pub(super) fn collate(left: &str, right: &str) -> Ordering {
 fn class(character: char) -> u8 {
     match character {
         _ if character.is_whitespace() => 0,
-        '_' | '-' | ',' | ';' | ':' | '!' | '?' | '.' | '\'' | '"' | '(' | ')' | '[' | ']' | '{' | '}' | '@' | '*' | '/'
-        | '\\' | '&' | '#' | '%' => 1,
+        '_' | '-' | ',' | ';' | ':' | '!' | '?' | '.' | '\'' | '"' | '(' | ')' | '[' | ']' | '{' | '}' | '@' | '*'
+        | '/' | '\\' | '&' | '#' | '%' => 1,
         _ if character.is_numeric() => 3,
         _ if character.is_alphabetic() => 4,
         _ => 2,

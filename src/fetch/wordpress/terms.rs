@@ -166,7 +166,14 @@ fn all_of(conditions: Vec<(String, Operator, Vec<u64>)>) -> Selected {
         }
         if lists.len() > 1 || !wanted.is_empty() {
             // One term of a list of one is a term that is wanted.
-            lists.retain(|list| if let [term] = list.as_slice() { wanted.push(*term); false } else { true });
+            lists.retain(|list| {
+                if let [term] = list.as_slice() {
+                    wanted.push(*term);
+                    false
+                } else {
+                    true
+                }
+            });
         }
         wanted.sort_unstable();
         wanted.dedup();
@@ -299,7 +306,11 @@ mod tests {
                 &[("category", In, Some(&[1, 2])), ("category", And, Some(&[3, 4]))],
                 Some(("categories[terms]=3,4&categories[operator]=AND", true)),
             ),
-            (Relation::And, &[("category", NotIn, Some(&[1])), ("category", NotIn, Some(&[2]))], Some(("categories_exclude=1,2", false))),
+            (
+                Relation::And,
+                &[("category", NotIn, Some(&[1])), ("category", NotIn, Some(&[2]))],
+                Some(("categories_exclude=1,2", false)),
+            ),
             (Relation::And, &[("category", In, None), ("post_tag", In, Some(&[1]))], None),
             (Relation::And, &[("genre", In, Some(&[1]))], None),
             (Relation::And, &[("genre", NotIn, Some(&[1]))], Some(("", false))),
@@ -322,7 +333,8 @@ mod tests {
     #[test]
     fn checks_posts() {
         let check = |relation, conditions: &[(&str, Operator, &[u64])]| {
-            let own = |(base, operator, terms): &(&str, Operator, &[u64])| ((*base).to_owned(), *operator, terms.to_vec());
+            let own =
+                |(base, operator, terms): &(&str, Operator, &[u64])| ((*base).to_owned(), *operator, terms.to_vec());
             let check = Check { relation, conditions: conditions.iter().map(own).collect() };
             check.admits(&json!({ "categories": [1, 2], "tags": [] }))
         };

@@ -36,7 +36,7 @@ fn ids(fetched: &Fetched) -> Vec<u64> {
 
 /// Reads an entry with nothing kept from elsewhere.
 async fn fetch(entry: Value, arguments: &[(&str, &str)]) -> Result<Fetched, FetchError> {
-    read(&Fetcher::new(&Config::default()).unwrap(), &compile(entry).unwrap(), arguments).await
+    read(&Fetcher::new(&Config::default()).unwrap(), &compile(&entry).unwrap(), arguments).await
 }
 
 fn text(fetched: &Fetched) -> &str {
@@ -47,15 +47,14 @@ fn text(fetched: &Fetched) -> &str {
 }
 
 /// Compiles one entry.
-fn compile(entry: Value) -> Result<Definition, String> {
+fn compile(entry: &Value) -> Result<Definition, String> {
     let root = tempfile::tempdir().unwrap();
     let resources = root.path().join("test/resources");
     fs::create_dir_all(&resources).unwrap();
     fs::write(root.path().join("test/server.yaml"), "name: test\nvariables: {site: Example}\n").unwrap();
     fs::write(resources.join("entry.yaml"), json!([entry]).to_string()).unwrap();
-    let compiled = mcpress_compiler::compile(root.path()).map_err(|errors| {
-        errors.iter().map(|error| format!("{error:?}")).collect::<Vec<_>>().join("; ")
-    })?;
+    let compiled = mcpress_compiler::compile(root.path())
+        .map_err(|errors| errors.iter().map(|error| format!("{error:?}")).collect::<Vec<_>>().join("; "))?;
     let server = &compiled.catalog.servers[0];
     let span = match server.resources.first().map(|resource| resource.source) {
         Some(catalog::Source::Live(span)) => span,

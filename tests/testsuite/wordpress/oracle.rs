@@ -111,7 +111,7 @@ async fn find(fetcher: &Fetcher, site: &str, query: &Query) -> Result<Vec<u64>, 
     if query.auth {
         wp_query["auth"] = auth();
     }
-    let definition = compile(json!({ "uri": "wp://posts", "wp_query": wp_query }))?;
+    let definition = compile(&json!({ "uri": "wp://posts", "wp_query": wp_query }))?;
     match read(fetcher, &definition, &[]).await {
         Ok(fetched) => Ok(ids(&fetched)),
         Err(error) if error.is_not_found() => Ok(Vec::new()),

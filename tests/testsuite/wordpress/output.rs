@@ -1,6 +1,6 @@
 //! What becomes of the posts of a real WordPress.
 
-use mcpress::fetch::{Fetched, FetchError};
+use mcpress::fetch::{FetchError, Fetched};
 use serde_json::{Value, json};
 
 use super::{fetch, setting, text};
@@ -69,10 +69,7 @@ async fn texts_are_decoded_once() {
     let fetched = read(query, json!({ "fields": ["title"] })).await.unwrap();
     let titles: Vec<Value> = serde_json::from_str(text(&fetched)).unwrap();
     let titles: Vec<&str> = titles.iter().map(|post| post["title"].as_str().unwrap()).collect();
-    assert_eq!(
-        titles,
-        ["Äpfel und Übermut", "1 < 2 && 3 > 2", "👩‍👩‍👧‍👦 family 🎉 & party", "Tom & Jerry’s <b>"],
-    );
+    assert_eq!(titles, ["Äpfel und Übermut", "1 < 2 && 3 > 2", "👩‍👩‍👧‍👦 family 🎉 & party", "Tom & Jerry’s <b>"],);
 }
 
 #[tokio::test]
@@ -92,7 +89,8 @@ async fn every_field_is_given_in_order() {
 #[tokio::test]
 #[ignore = "needs tests/wordpress/up.sh"]
 async fn one_document_of_all() {
-    let query = json!({ "post_type": "page", "post_parent": 0, "orderby": "title", "order": "ASC", "posts_per_page": 3 });
+    let query =
+        json!({ "post_type": "page", "post_parent": 0, "orderby": "title", "order": "ASC", "posts_per_page": 3 });
     let more = json!({ "mime_type": "text/markdown", "fields": ["title", "slug", "author", "excerpt", "content"] });
     let fetched = read(query.clone(), more).await.unwrap();
     assert_eq!(fetched.mime_type, "text/markdown");

@@ -39,8 +39,20 @@ async fn site(posts: impl Fn(&Parameters) -> Reply + Send + Sync + 'static) -> U
         })),
         "/wp-json/wp/v2" | "/wp-json/library/v1" => {
             let names = [
-                "search", "after", "before", "include", "exclude", "slug", "status", "author", "author_exclude", "sticky",
-                "categories", "categories_exclude", "offset", "per_page",
+                "search",
+                "after",
+                "before",
+                "include",
+                "exclude",
+                "slug",
+                "status",
+                "author",
+                "author_exclude",
+                "sticky",
+                "categories",
+                "categories_exclude",
+                "offset",
+                "per_page",
             ];
             let mut arguments: Value = names.iter().map(|name| ((*name).to_owned(), json!({}))).collect();
             arguments["orderby"] = json!({ "enum": ["date", "id", "title", "include", "relevance"] });
@@ -92,7 +104,7 @@ fn numbered(total: usize) -> impl Fn(&Parameters) -> Reply {
     }
 }
 
-fn entry(upstream: &Upstream, query: Value) -> Value {
+fn entry(upstream: &Upstream, query: &Value) -> Value {
     json!({
         "uri": "wp://posts",
         "wp_query": { "site": upstream.url("/"), "query": query, "fields": ["id"], "allow_private_network": true },
@@ -112,10 +124,13 @@ fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 #[tokio::test]
 async fn asks_for_no_more_than_is_needed() {
     let upstream = site(numbered(5)).await;
-    let mut entry = entry(&upstream, json!({ "category_name": "news", "posts_per_page": 3, "paged": 2 }));
+    let mut entry = entry(&upstream, &json!({ "category_name": "news", "posts_per_page": 3, "paged": 2 }));
     entry["wp_query"]["fields"] = json!(["id", "title", "author", "featured_image"]);
     let fetched = fetch(entry, &[]).await.unwrap();
-    assert_eq!(text(&fetched), r#"[{"id":4,"title":null,"author":null,"featured_image":null},{"id":5,"title":null,"author":null,"featured_image":null}]"#);
+    assert_eq!(
+        text(&fetched),
+        r#"[{"id":4,"title":null,"author":null,"featured_image":null},{"id":5,"title":null,"author":null,"featured_image":null}]"#
+    );
     let expected = pairs(&[
         ("categories", "7,8"),
         ("_fields", "id,sticky,title,content.protected,excerpt.protected,_links,_embedded"),
@@ -132,7 +147,7 @@ async fn asks_for_no_more_than_is_needed() {
 async fn pages_are_read_in_order_and_up_to_the_limit() {
     let upstream = site(numbered(250)).await;
     let all = json!({ "posts_per_page": -1, "ignore_sticky_posts": true });
-    let fetched = fetch(entry(&upstream, all.clone()), &[]).await.unwrap();
+    let fetched = fetch(entry(&upstream, &all), &[]).await.unwrap();
     assert_eq!(ids(&fetched), (1..=250).collect::<Vec<_>>());
     let parts = |upstream: &Upstream| {
         let asked = asked(upstream, "/wp-json/wp/v2/posts").into_iter().map(Parameters);
@@ -143,7 +158,7 @@ async fn pages_are_read_in_order_and_up_to_the_limit() {
     assert_eq!(parts(&upstream), [(None, Some(100)), (Some(100), Some(100)), (Some(200), Some(100))]);
 
     let upstream = site(numbered(250)).await;
-    let mut limited = entry(&upstream, all);
+    let mut limited = entry(&upstream, &all);
     limited["wp_query"]["max_items"] = json!(150);
     let fetched = fetch(limited, &[]).await.unwrap();
     assert_eq!(ids(&fetched), (1..=150).collect::<Vec<_>>());
@@ -174,7 +189,7 @@ async fn four_pages_at_a_time() {
             });
         }
     });
-    let mut entry = entry(&upstream, json!({ "posts_per_page": -1, "ignore_sticky_posts": true }));
+    let mut entry = entry(&upstream, &json!({ "posts_per_page": -1, "ignore_sticky_posts": true }));
     entry["wp_query"]["site"] = json!(format!("http://127.0.0.1:{gate}/"));
     assert_eq!(ids(&fetch(entry, &[]).await.unwrap()).len(), 1000);
     assert_eq!(most.load(Ordering::SeqCst), 4);
@@ -187,7 +202,7 @@ async fn a_broken_page_is_named() {
         _ => numbered(250)(parameters),
     })
     .await;
-    let error = fetch(entry(&upstream, json!({ "posts_per_page": -1 })), &[]).await.unwrap_err();
+    let error = fetch(entry(&upstream, &json!({ "posts_per_page": -1 })), &[]).await.unwrap_err();
     let expected = format!("page 2 (101 to 200): upstream 127.0.0.1:{} answered 500", upstream.port);
     assert_eq!(error.to_string(), expected);
 }
@@ -211,7 +226,7 @@ async fn posts_that_change_places_between_pages_are_not_lost() {
     })
     .await;
     let query = json!({ "posts_per_page": -1, "orderby": "title", "order": "ASC", "ignore_sticky_posts": true });
-    let fetched = fetch(entry(&upstream, query), &[]).await.unwrap();
+    let fetched = fetch(entry(&upstream, &query), &[]).await.unwrap();
     assert_eq!(ids(&fetched), (1..=150).collect::<Vec<_>>());
 }
 
@@ -226,7 +241,7 @@ async fn an_unknown_slug_never_asks_for_everything() {
         json!({ "post_parent": 5 }),
         json!({ "sticky": true, "post_parent": 5 }),
     ] {
-        let mut entry = entry(&upstream, query.clone());
+        let mut entry = entry(&upstream, &query);
         entry["wp_query"]["query"]["ignore_sticky_posts"] = json!(true);
         assert_eq!(text(&fetch(entry, &[]).await.unwrap()), "[]", "{query}");
     }
@@ -249,7 +264,7 @@ async fn what_a_site_would_ignore_is_an_error() {
             "has no parameter `modified_after` for `/wp/v2/posts`",
         ),
     ] {
-        let error = fetch(entry(&upstream, query), &[]).await.unwrap_err();
+        let error = fetch(entry(&upstream, &query), &[]).await.unwrap_err();
         assert_eq!(error.to_string(), format!("{host} {message}"));
     }
     assert_eq!(asked(&upstream, "/wp-json/wp/v2/posts"), Vec::<Vec<_>>::new());
@@ -258,26 +273,26 @@ async fn what_a_site_would_ignore_is_an_error() {
 #[tokio::test]
 async fn arguments_choose_values_only() {
     let upstream = site(numbered(500)).await;
-    let definition = |query: Value| {
+    let definition = |query: &Value| {
         let mut entry = entry(&upstream, query);
         entry.as_object_mut().unwrap().remove("uri");
         entry["uri_template"] = json!("wp://{a}");
         entry["name"] = json!("posts");
         entry["arguments"] = json!({ "a": {} });
         entry["wp_query"]["max_items"] = json!(20);
-        compile(entry).unwrap()
+        compile(&entry).unwrap()
     };
     let fetcher = Fetcher::new(&Config::default()).unwrap();
     let plain = json!({ "p": "{a}" });
     for value in ["", "-1", "1,2", "x", "1&per_page=100", "0"] {
-        let error = read(&fetcher, &definition(plain.clone()), &[("a", value)]).await.unwrap_err();
+        let error = read(&fetcher, &definition(&plain), &[("a", value)]).await.unwrap_err();
         assert!(error.is_not_found(), "{value}");
     }
     assert_eq!(asked(&upstream, "/wp-json/wp/v2/posts"), Vec::<Vec<_>>::new());
-    let chosen = definition(json!({ "posts_per_page": "{a}", "ignore_sticky_posts": true }));
+    let chosen = definition(&json!({ "posts_per_page": "{a}", "ignore_sticky_posts": true }));
     let fetched = read(&fetcher, &chosen, &[("a", "50")]).await.unwrap();
     assert_eq!((ids(&fetched).len(), fetched.left_out), (20, Some(30)));
-    let searched = definition(json!({ "s": "{a}", "post_type": "post" }));
+    let searched = definition(&json!({ "s": "{a}", "post_type": "post" }));
     read(&fetcher, &searched, &[("a", "a&categories=1#?")]).await.unwrap();
     let asked = asked(&upstream, "/wp-json/wp/v2/posts");
     assert_eq!(Parameters(asked.last().unwrap().clone()).get("search").as_deref(), Some("a&categories=1#?"));
@@ -288,7 +303,7 @@ async fn secrets_stay_at_home() {
     let other = Upstream::start(|_| status("404 Not Found")).await;
     let link = format!("<{}>; rel=\"https://api.w.org/\"", other.url("/wp-json/"));
     let upstream = Upstream::start(move |_| Reply::Bytes(response("200 OK", &[("link", &link)], ""))).await;
-    let mut foreign = entry(&upstream, json!({}));
+    let mut foreign = entry(&upstream, &json!({}));
     foreign["wp_query"]["headers"] = json!({ "X-Api-Key": "s3cret" });
     let error = fetch(foreign.clone(), &[]).await.unwrap_err();
     assert_eq!(error.to_string(), format!("upstream 127.0.0.1:{} answered 404", other.port));
@@ -314,7 +329,7 @@ async fn what_is_known_of_a_site_is_asked_once() {
     let upstream = site(numbered(5)).await;
     let fetcher = Fetcher::new(&Config::default()).unwrap();
     let query = json!({ "category_name": "news", "posts_per_page": 3 });
-    let definition = compile(entry(&upstream, query)).unwrap();
+    let definition = compile(&entry(&upstream, &query)).unwrap();
     for _ in 0..3 {
         read(&fetcher, &definition, &[]).await.unwrap();
     }
@@ -327,6 +342,6 @@ async fn follows_a_site_that_has_moved() {
     let upstream = site(numbered(2)).await;
     let target = upstream.url("/");
     let old = Upstream::start(move |_| redirect("301 Moved Permanently", &target)).await;
-    let entry = entry(&old, json!({ "category_name": "news" }));
+    let entry = entry(&old, &json!({ "category_name": "news" }));
     assert_eq!(ids(&fetch(entry, &[]).await.unwrap()), [1, 2]);
 }
