@@ -54,8 +54,10 @@ async fn find(
     let Some(last) = parts.last() else { return Ok(None) };
     let media = post_type.name == "attachment";
     let mut parameters = vec![pair("slug", last), pair("_fields", "id,slug,parent,post,link")];
-    if !media && !arguments.post_status.is_empty() {
-        parameters.push(pair("status", arguments.post_status.join(",")));
+    let statuses = arguments.post_status.iter().filter(|status| *status != "inherit");
+    let statuses: Vec<&str> = statuses.map(String::as_str).collect();
+    if !media && !statuses.is_empty() {
+        parameters.push(pair("status", statuses.join(",")));
     }
     let leaves = site.list(client, &post_type.route, &parameters, 0, super::site::PAGE).await?;
     for leaf in &leaves.items {

@@ -11,7 +11,7 @@ use super::{
     api,
     arguments::Arguments,
     dates::{self, Bound},
-    path,
+    path::{self, Page},
     site::{Parameters, PostType, Site, join, pair},
     slug,
     terms::{Check, Formula, Selected},
@@ -107,7 +107,7 @@ impl Plan {
             let mut builder =
                 Builder { post_type: &post_type, parameters: Parameters::new(), filter: Filter::default() };
             let Some(status) = builder.status(arguments) else { continue };
-            let possible = builder.ids(arguments, page.as_ref().map(|page| page.as_ref().map(|page| page.id)))
+            let possible = builder.ids(arguments, page.as_ref().map(Option::as_ref))
                 && builder.parents(arguments)
                 && builder.authors(site, arguments, author)?
                 && builder.sticky(arguments)
@@ -236,7 +236,7 @@ impl Builder<'_> {
         }
     }
 
-    fn ids(&mut self, arguments: &Arguments, page: Option<Option<u64>>) -> bool {
+    fn ids(&mut self, arguments: &Arguments, page: Option<Option<&Page>>) -> bool {
         if let Some(id) = arguments.page_id {
             self.add("include", id);
             return true;
@@ -259,11 +259,14 @@ impl Builder<'_> {
             None => arguments.post_in.clone(),
         };
         if let Some(page) = page {
-            let listed = |page: &u64| {
-                if include.is_empty() { !arguments.post_not_in.contains(page) } else { include.contains(page) }
-            };
-            let Some(page) = page.filter(listed) else { return false };
-            include = vec![page];
+            let Some(page) = page else { return false };
+            let listed =
+                if include.is_empty() { !arguments.post_not_in.contains(&page.id) } else { include.contains(&page.id) };
+            // Media at the end of a path are asked for as with `p`, which drops these conditions.
+            if !listed && page.post_type != "attachment" {
+                return false;
+            }
+            include = vec![page.id];
         }
         if !include.is_empty() {
             self.add("include", join(&include));
