@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::{
     super::{client::Client, error::FetchError},
     arguments::Arguments,
-    site::{PostType, Site, pair},
+    lookup::PostType,
+    site::{Site, pair},
     slug,
 };
 

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::{
     super::{client::Client, error::FetchError},
-    plan::{Plan, Selection, Sort},
+    plan::{Plan, Sort},
+    selection::Selection,
     site::{AT_A_TIME, Listed, MAX_LISTED, PAGE, Parameters, Site, join, pair},
     slug, sticky,
 };

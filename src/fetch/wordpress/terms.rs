@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::{
     super::{client::Client, error::FetchError},
     arguments::{Clause, Named},
-    site::{Parameters, PostType, Site, Taxonomy, join, pair},
+    lookup::{PostType, Taxonomy},
+    site::{Parameters, Site, join, pair},
 };
 
 /// Conditions whose terms are known by their ids.
