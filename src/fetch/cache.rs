@@ -31,6 +31,7 @@ const OVERHEAD: u64 = 512;
 pub(super) type Key = (u64, BTreeMap<String, String>);
 
 /// What an upstream says.
+#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
 pub(super) enum Answer {
     /// This.
     New(Fetched, Validators),

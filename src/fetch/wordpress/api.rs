@@ -11,9 +11,12 @@ use reqwest::{
 };
 use serde_json::Value;
 
-use super::super::{
-    client::{self, Client, Limits, Request, Response, Validators},
-    error::FetchError,
+use super::{
+    super::{
+        client::{self, Client, Limits, Request, Response, Validators},
+        error::FetchError,
+    },
+    slug,
 };
 
 /// A failing answer is read too: it may say why.
@@ -98,11 +101,15 @@ impl Api {
     /// What a status says, with WordPress's own code where the answer has one.
     fn failed(&self, host: &str, status: u16, json: Option<&Value>) -> FetchError {
         let error = FetchError::status(host, status);
-        let text = |key: &str| json.and_then(|json| json[key].as_str());
-        let Some(code) = text("code") else { return error };
-        let reason = text("message").map(|message| format!(" ({})", excerpt(message))).unwrap_or_default();
-        let hint = match (status, &self.authorization) {
-            (401, Some(_)) => {
+        let Some(json) = json else { return error };
+        // What is wrong with a parameter says more than that something is.
+        let details = json.pointer("/data/details").and_then(Value::as_object);
+        let json = details.and_then(|details| details.values().next()).unwrap_or(json);
+        let Some(code) = json["code"].as_str() else { return error };
+        let reason = json["message"].as_str().map(|message| format!(" ({})", excerpt(message))).unwrap_or_default();
+        let refused = status == 401 || json.pointer("/data/status").and_then(Value::as_u64) == Some(401);
+        let hint = match &self.authorization {
+            Some(_) if refused => {
                 "; either the password is wrong, or the server does not hand on the `Authorization` header"
             }
             _ => "",
@@ -156,7 +163,7 @@ fn not_json(response: &Response) -> String {
     // A page says more behind its head.
     let text = String::from_utf8_lossy(&response.body);
     let text = text.split_once("<body").map_or(&*text, |(_, body)| body.split_once('>').map_or(body, |(_, rest)| rest));
-    match excerpt(&super::slug::without_tags(text)) {
+    match excerpt(&slug::without_tags(&text.replace('<', " <"))) {
         excerpt if excerpt.is_empty() => format!("sent nothing where JSON was expected ({essence})"),
         excerpt => format!("sent what is no JSON ({essence}): `{excerpt}`"),
     }

@@ -1,24 +1,29 @@
 //! `wp_query` entries: WordPress's own meaning of a query, by way of its REST API.
 //!
 //! - `arguments`: the query with the arguments of a read filled in
-//! - `plan`: what has to be asked for it; `terms`, `dates`, `path` and `slug` know the details
+//! - `plan`: what has to be asked for it, and `selection` of one post type; `terms`, `dates`, `path` and `slug` know the
+//!   details
 //! - `posts`: asks, and puts the answers in order; `sticky` puts some of them in front
-//! - `output`: what becomes of the posts
-//! - `site`: what is known of a site; `api`: one request to it
+//! - `output`: what becomes of the posts, by way of `fields` and `markdown`
+//! - `site`: lists of a site; `root` and `lookup` are what is `known` of it for a minute, and `api` is one request
 
 mod api;
 mod arguments;
 mod dates;
+mod fields;
+mod known;
+mod lookup;
+mod markdown;
 mod output;
 mod path;
 mod plan;
 mod posts;
+mod root;
+mod selection;
 mod site;
 mod slug;
 mod sticky;
 mod terms;
-#[cfg(test)]
-mod tests;
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -7,7 +7,8 @@ use serde_json::Value;
 use super::{
     super::{client::Client, error::FetchError},
     arguments::Arguments,
-    site::{PostType, Site, pair},
+    lookup::PostType,
+    site::{Site, pair},
     slug,
 };
 
@@ -54,8 +55,10 @@ async fn find(
     let Some(last) = parts.last() else { return Ok(None) };
     let media = post_type.name == "attachment";
     let mut parameters = vec![pair("slug", last), pair("_fields", "id,slug,parent,post,link")];
-    if !media && !arguments.post_status.is_empty() {
-        parameters.push(pair("status", arguments.post_status.join(",")));
+    let statuses = arguments.post_status.iter().filter(|status| *status != "inherit");
+    let statuses: Vec<&str> = statuses.map(String::as_str).collect();
+    if !media && !statuses.is_empty() {
+        parameters.push(pair("status", statuses.join(",")));
     }
     let leaves = site.list(client, &post_type.route, &parameters, 0, super::site::PAGE).await?;
     for leaf in &leaves.items {

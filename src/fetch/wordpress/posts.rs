@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::{
     super::{client::Client, error::FetchError},
-    plan::{Plan, Selection, Sort},
+    plan::{Plan, Sort},
+    selection::Selection,
     site::{AT_A_TIME, Listed, MAX_LISTED, PAGE, Parameters, Site, join, pair},
     slug, sticky,
 };
@@ -149,7 +150,9 @@ async fn list(
 /// The places of all posts that a search finds, of whatever type.
 async fn places(site: &Site, client: &Client, plan: &Plan, search: &str) -> Result<HashMap<u64, usize>, FetchError> {
     let mut parameters = vec![pair("search", search), pair("_fields", "id"), pair("per_page", PAGE)];
-    parameters.extend(plan.selections.iter().map(|selection| pair("subtype[]", &selection.post_type.name)));
+    let searched = site.searched_types(client).await?;
+    let types = plan.selections.iter().map(|selection| &selection.post_type.name);
+    parameters.extend(types.filter(|name| searched.contains(name)).map(|name| pair("subtype[]", name)));
     let mut places = HashMap::new();
     for page in 1..=MAX_LISTED / PAGE {
         let parameters = [parameters.as_slice(), &[pair("page", page)]].concat();

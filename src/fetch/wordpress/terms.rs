@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::{
     super::{client::Client, error::FetchError},
     arguments::{Clause, Named},
-    site::{Parameters, PostType, Site, Taxonomy, join, pair},
+    lookup::{PostType, Taxonomy},
+    site::{Parameters, Site, join, pair},
 };
 
 /// Conditions whose terms are known by their ids.
@@ -59,7 +60,12 @@ impl Formula {
         let mut formula = Self { relation, ..Self::default() };
         for clause in clauses {
             let taxonomy = site.taxonomy(client, &clause.taxonomy).await?;
-            let terms = find(site, client, &taxonomy, clause).await?;
+            let mut terms = find(site, client, &taxonomy, clause).await?;
+            // Elsewhere, WordPress finds out itself which terms there are.
+            if let (Relation::Or, Operator::NotIn, Some(given)) = (relation, clause.operator, &mut terms) {
+                let known = site.names(client, &taxonomy, given).await?;
+                given.retain(|term| known.contains_key(term));
+            }
             if clause.operator != Operator::NotIn {
                 formula.is_positive = true;
                 formula.of_custom_taxonomy |= !matches!(taxonomy.name.as_str(), "category" | "post_tag");

@@ -1,36 +1,25 @@
-//! `wp_query` entries against a real WordPress, which `tests/wordpress/up.sh` starts: the posts have to be those that
-//! WordPress itself finds.
+//! The oracle: the posts have to be those that WordPress itself finds, in order.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::HashSet,
     env,
     fmt::Write as _,
     fs,
     io::Write as _,
     path::Path,
     process::{Command, Stdio},
-    sync::Arc,
+    thread,
 };
 
 use futures_util::{StreamExt, stream};
-use mcpress::fetch::{Config, FetchError, Fetched, Fetcher, Payload, WpQuery};
-use mcpress_catalog::{
-    self as catalog,
-    source::{Definition, Source},
-    template,
-};
+use mcpress::fetch::{Config, Fetcher};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::{auth, compile, ids, read, setting};
+
 /// Queries at a time: as many as the site has workers.
 const AT_A_TIME: usize = 4;
-
-const NEEDS: &str = "needs tests/wordpress/up.sh";
-
-/// The site, as `up.sh` says.
-fn setting(name: &str) -> String {
-    env::var(name).unwrap_or_else(|_| panic!("{NEEDS}: {name} is not set"))
-}
 
 /// A line of `queries.jsonl`.
 #[derive(Deserialize)]
@@ -51,11 +40,11 @@ struct Answer {
     protected: Vec<u64>,
 }
 
-/// A row of `differences.json`.
+/// An element of `differences.json`.
 #[derive(Deserialize)]
-struct Difference {
-    query: String,
+struct Differences {
     reason: String,
+    queries: Vec<String>,
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -78,10 +67,11 @@ async fn finds_what_wordpress_finds() {
     });
     let judged: Vec<_> = stream::iter(runs.collect::<Vec<_>>()).buffered(AT_A_TIME).collect().await;
 
-    let differences: Vec<Difference> =
-        serde_json::from_str(&fs::read_to_string(folder.join("differences.json")).unwrap()).unwrap();
-    assert!(differences.iter().all(|difference| !difference.reason.is_empty()));
-    let documented: HashSet<&str> = differences.iter().map(|difference| difference.query.as_str()).collect();
+    let differences = fs::read_to_string(folder.join("differences.json")).unwrap();
+    let differences: Vec<Differences> = serde_json::from_str(&differences).unwrap();
+    assert!(differences.iter().all(|differences| !differences.reason.is_empty()));
+    let documented: HashSet<&str> =
+        differences.iter().flat_map(|differences| &differences.queries).map(String::as_str).collect();
     let mut report = String::new();
     let mut equal = 0;
     for (query, verdict) in &judged {
@@ -107,7 +97,7 @@ fn ask_oracle(lines: &[&str]) -> Vec<Answer> {
         Command::new(setting("WORDPRESS_ORACLE")).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = oracle.stdin.take().unwrap();
     let input = lines.join("\n");
-    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()).unwrap());
+    let writer = thread::spawn(move || stdin.write_all(input.as_bytes()).unwrap());
     let output = oracle.wait_with_output().unwrap();
     writer.join().unwrap();
     assert!(output.status.success());
@@ -121,30 +111,11 @@ async fn find(fetcher: &Fetcher, site: &str, query: &Query) -> Result<Vec<u64>, 
     if query.auth {
         wp_query["auth"] = auth();
     }
-    let definition = compile(json!({ "uri": "wp://posts", "wp_query": wp_query }))?;
+    let definition = compile(&json!({ "uri": "wp://posts", "wp_query": wp_query }))?;
     match read(fetcher, &definition, &[]).await {
         Ok(fetched) => Ok(ids(&fetched)),
         Err(error) if error.is_not_found() => Ok(Vec::new()),
         Err(error) => Err(error.to_string()),
-    }
-}
-
-fn auth() -> Value {
-    json!({
-        "username": setting("WORDPRESS_USERNAME"),
-        "application_password": setting("WORDPRESS_APPLICATION_PASSWORD"),
-    })
-}
-
-fn ids(fetched: &Fetched) -> Vec<u64> {
-    let posts: Vec<Value> = serde_json::from_str(text(fetched)).unwrap();
-    posts.iter().map(|post| post["id"].as_u64().unwrap()).collect()
-}
-
-fn text(fetched: &Fetched) -> &str {
-    match &fetched.payload {
-        Payload::Text(text) => text,
-        Payload::Blob(_) => panic!("posts are text"),
     }
 }
 
@@ -165,34 +136,4 @@ fn judge(query: &Query, answer: &Answer, found: &Result<Vec<u64>, String>) -> Re
         && unique.len() == found.len()
         && found.iter().zip(&expected).all(|(found, expected)| same(found, expected));
     if equal { Ok(()) } else { Err(format!("\n  found    {found:?}\n  expected {expected:?}")) }
-}
-
-/// Compiles one entry.
-fn compile(entry: Value) -> Result<Definition, String> {
-    let root = tempfile::tempdir().unwrap();
-    let resources = root.path().join("test/resources");
-    fs::create_dir_all(&resources).unwrap();
-    fs::write(root.path().join("test/server.yaml"), "name: test\n").unwrap();
-    fs::write(resources.join("entry.yaml"), json!([entry]).to_string()).unwrap();
-    let compiled = mcpress_compiler::compile(root.path())
-        .map_err(|errors| errors.iter().map(|error| format!("{error:?}")).collect::<Vec<_>>().join("; "))?;
-    let server = &compiled.catalog.servers[0];
-    let span = match server.resources.first().map(|resource| resource.source) {
-        Some(catalog::Source::Live(span)) => span,
-        Some(catalog::Source::Static(_)) => panic!("no live entry"),
-        None => server.templates[0].definition,
-    };
-    Ok(serde_json::from_str(compiled.catalog.text(span)).unwrap())
-}
-
-async fn read(fetcher: &Fetcher, definition: &Definition, arguments: &[(&str, &str)]) -> Result<Fetched, FetchError> {
-    let entry = entry(fetcher, definition);
-    let arguments = arguments.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    fetcher.query(&entry, &arguments.collect::<BTreeMap<_, _>>()).await
-}
-
-fn entry(fetcher: &Fetcher, definition: &Definition) -> Arc<WpQuery> {
-    let Source::WpQuery(query) = &definition.source else { panic!("no query") };
-    let environment = template::environment([]).unwrap();
-    fetcher.wp_query(definition, query, &environment, |_| None).unwrap()
 }
