@@ -2,7 +2,8 @@
 //!
 //! A request goes this way, and each module knows only those below it:
 //!
-//! - [`server`]: accepts connections, bounds them, and lets them finish when the program stops
+//! - [`server`]: accepts connections, bounds how many there are, and lets them finish when the program stops
+//! - `connection`: serves one, as long as something happens on it
 //! - [`http`]: from an HTTP request to the bytes of a JSON-RPC message and back, and who may ask ([`access`])
 //! - [`mcp`]: one `match` from method to answer
 //! - `jsonrpc`: parses and writes messages

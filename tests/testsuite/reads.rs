@@ -122,9 +122,7 @@ async fn a_template_that_takes_too_long_fails() {
     let read = |uri: &'static str| server.rpc("any", "resources/read", json!({ "uri": uri }));
     assert_eq!(content(&read("loop://20").await), b"done");
     for uri in ["loop://400", "loop://90000"] {
-        let start = std::time::Instant::now();
         assert_eq!(read(uri).await["error"]["code"], -32603, "{uri}");
-        println!("{uri} failed after {:?}", start.elapsed());
     }
 }
 
