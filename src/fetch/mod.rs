@@ -103,7 +103,8 @@ pub struct Fetched {
     pub mime_type: String,
     /// Set if they are not what the upstream has now.
     pub stale: Option<Stale>,
-    /// How many posts a `wp_query` has found and not given, because there is a limit.
+    /// How many posts a `wp_query` has found and not given, because there is a limit; 1 where the site does not say how
+    /// many there are.
     pub left_out: Option<u64>,
 }
 

@@ -3,7 +3,7 @@
 //! - `arguments`: the query with the arguments of a read filled in
 //! - `plan`: what has to be asked for it, and `selection` of one post type; `terms`, `dates`, `path` and `slug` know the
 //!   details
-//! - `posts`: asks, and puts the answers in order; `sticky` puts some of them in front
+//! - `posts`: asks, and puts the answers in order; `sticky` puts some of them in front, and `relevance` is an order
 //! - `output`: what becomes of the posts, by way of `fields` and `markdown`
 //! - `site`: lists of a site; `root` and `lookup` are what is `known` of it for a minute, and `api` is one request
 
@@ -18,6 +18,7 @@ mod output;
 mod path;
 mod plan;
 mod posts;
+mod relevance;
 mod root;
 mod selection;
 mod site;

@@ -29,8 +29,6 @@ pub(super) struct Plan {
     pub(super) limit: u64,
     /// The posts that may not be put in front, if sticky ones are.
     pub(super) sticky: Option<Vec<u64>>,
-    /// What was searched for.
-    pub(super) search: Option<String>,
 }
 
 /// The order of the posts.
@@ -40,6 +38,8 @@ pub(super) struct Sort {
     pub(super) descending: bool,
     /// `post__in`
     pub(super) list: Vec<u64>,
+    /// What is searched for.
+    pub(super) search: Option<String>,
 }
 
 impl Plan {
@@ -70,7 +70,7 @@ impl Plan {
             }
             _ => types(site, client, arguments, &formula).await?,
         };
-        let sort = Sort::new(arguments, search.is_some());
+        let sort = Sort::new(arguments, search);
         let bounds = match &arguments.dates {
             // `page_id` drops these conditions.
             Some(dates) if arguments.page_id.is_none() => {
@@ -126,7 +126,6 @@ impl Plan {
                 Some(wanted) => wanted.min(max_items),
                 None => max_items,
             },
-            search: search.map(str::to_owned),
         })
     }
 }
@@ -180,18 +179,18 @@ fn last_part(path: &str) -> &str {
 }
 
 impl Sort {
-    fn new(arguments: &Arguments, search: bool) -> Self {
+    fn new(arguments: &Arguments, search: Option<&str>) -> Self {
         let descending = arguments.order == Order::Desc;
         let list = arguments.post_in.clone();
         let (by, descending) = match arguments.order_by {
-            Some(OrderBy::Relevance) if !search => (OrderBy::Date, descending),
+            Some(OrderBy::Relevance) if search.is_none() => (OrderBy::Date, descending),
             // WordPress drops the order together with what it does not know.
             Some(OrderBy::PostIn) if list.is_empty() => (OrderBy::Date, false),
             Some(OrderBy::PostIn) => (OrderBy::PostIn, false),
             Some(by) => (by, descending),
-            None if search => (OrderBy::Relevance, descending),
+            None if search.is_some() => (OrderBy::Relevance, descending),
             None => (OrderBy::Date, descending),
         };
-        Self { by, descending, list }
+        Self { by, descending, list, search: search.map(str::to_owned) }
     }
 }

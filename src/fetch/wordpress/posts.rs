@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::{
     super::{client::Client, error::FetchError},
     plan::{Plan, Sort},
+    relevance,
     selection::Selection,
     site::{AT_A_TIME, Listed, MAX_LISTED, PAGE, Parameters, Site, join, pair},
     slug, sticky,
@@ -24,7 +25,7 @@ pub(super) struct Found {
     pub(super) posts: Vec<Value>,
     /// How many there are on all pages.
     pub(super) total: u64,
-    /// How many were asked for and not given.
+    /// How many were asked for and not given; one, where a site does not say how many there are.
     pub(super) left_out: u64,
 }
 
@@ -80,6 +81,11 @@ async fn page(
             let first = site.list(client, route, &parameters, 0, 1).await?;
             first.total.unwrap_or(first.items.len() as u64)
         }
+        // Then it counts whether there is more.
+        None if plan.wanted.is_none_or(|wanted| wanted > plan.limit) && known >= plan.limit => {
+            let more = site.list(client, route, &parameters, known, 1).await?;
+            known + more.items.len() as u64
+        }
         None => known,
     };
     Ok(Some((listed.items, total)))
@@ -99,8 +105,11 @@ async fn gather(
         lists.push(list);
         total += length;
     }
-    let places = match (&plan.search, plan.sort.by) {
-        (Some(search), OrderBy::Relevance) if lists.len() > 1 => places(site, client, plan, search).await?,
+    let places = match (&plan.sort.search, plan.sort.by) {
+        // Ascending, the older ones come first among those that are as relevant.
+        (Some(search), OrderBy::Relevance) if lists.len() > 1 && plan.sort.descending => {
+            places(site, client, plan, search).await?
+        }
         _ => HashMap::new(),
     };
     let heads = merge(lists, &plan.sort, &places);
@@ -201,7 +210,7 @@ async fn by_id(
 fn merge(lists: Vec<Vec<Value>>, sort: &Sort, places: &HashMap<u64, usize>) -> Vec<Head> {
     let place = |post: &Value| post["id"].as_u64().and_then(|id| places.get(&id)).copied().unwrap_or(usize::MAX);
     let compare = |left: &Value, right: &Value| match sort.by {
-        OrderBy::Relevance => place(left).cmp(&place(right)),
+        OrderBy::Relevance if sort.descending => place(left).cmp(&place(right)),
         _ => sort.compare(left, right),
     };
     let mut merged: Vec<Head> = Vec::new();
@@ -242,7 +251,8 @@ fn key_field(by: OrderBy) -> &'static str {
     match by {
         OrderBy::Date => "date",
         OrderBy::Modified => "modified",
-        OrderBy::Id | OrderBy::PostIn | OrderBy::Relevance => "id",
+        OrderBy::Id | OrderBy::PostIn => "id",
+        OrderBy::Relevance => "date,title",
         OrderBy::Author => "author",
         OrderBy::Title => "title",
         OrderBy::Name => "slug",
@@ -262,7 +272,14 @@ impl Sort {
         };
         let place = |post: &Value| self.list.iter().position(|id| post["id"].as_u64() == Some(*id));
         let ordering = match self.by {
-            OrderBy::Date | OrderBy::Modified | OrderBy::Relevance => text(left).cmp(&text(right)),
+            OrderBy::Relevance => {
+                let rank = |post: &Value| self.search.as_deref().map(|search| relevance::rank(search, &title(post)));
+                let by_rank = rank(left).cmp(&rank(right));
+                let date = |post: &Value| post["date"].as_str().unwrap_or_default().to_owned();
+                let by_date = date(left).cmp(&date(right));
+                return by_rank.then(if self.descending { by_date.reverse() } else { by_date });
+            }
+            OrderBy::Date | OrderBy::Modified => text(left).cmp(&text(right)),
             OrderBy::Id | OrderBy::Author | OrderBy::Parent | OrderBy::MenuOrder => number(left).cmp(&number(right)),
             OrderBy::Title => slug::collate(&title(left), &title(right)),
             OrderBy::Name => slug::collate(&text(left), &text(right)),
@@ -301,9 +318,9 @@ mod tests {
             let merged = merge(lists.clone(), sort, places);
             merged.iter().map(|(_, post)| post["id"].as_u64().unwrap()).collect::<Vec<_>>()
         };
-        let by_date = Sort { by: OrderBy::Date, descending: true, list: Vec::new() };
+        let by_date = Sort { by: OrderBy::Date, descending: true, list: Vec::new(), search: None };
         assert_eq!(ids(&by_date, &HashMap::new()), [3, 1, 4, 2, 5]);
-        let by_relevance = Sort { by: OrderBy::Relevance, descending: true, list: Vec::new() };
+        let by_relevance = Sort { by: OrderBy::Relevance, descending: true, list: Vec::new(), search: None };
         assert_eq!(ids(&by_relevance, &[(1, 0), (3, 1), (2, 2), (4, 3)].into()), [1, 3, 2, 4, 5]);
     }
 }

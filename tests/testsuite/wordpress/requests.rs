@@ -167,6 +167,21 @@ async fn pages_are_read_in_order_and_up_to_the_limit() {
 }
 
 #[tokio::test]
+async fn without_a_total_the_end_is_found() {
+    let upstream = site(|parameters| {
+        let (offset, size) = (parameters.number("offset").unwrap_or(0), parameters.number("per_page").unwrap());
+        ok(&(offset + 1..=250.min(offset + size)).map(|id| json!({ "id": id })).collect())
+    })
+    .await;
+    let mut entry = entry(&upstream, &json!({ "posts_per_page": -1, "ignore_sticky_posts": true }));
+    let fetched = fetch(entry.clone(), &[]).await.unwrap();
+    assert_eq!((ids(&fetched).len(), fetched.left_out), (250, None));
+    entry["wp_query"]["max_items"] = json!(100);
+    let fetched = fetch(entry, &[]).await.unwrap();
+    assert_eq!((ids(&fetched).len(), fetched.left_out), (100, Some(1)));
+}
+
+#[tokio::test]
 async fn four_pages_at_a_time() {
     let most = Arc::new(AtomicUsize::new(0));
     let upstream = site(numbered(1000)).await;
