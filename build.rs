@@ -6,7 +6,8 @@ use std::{env, fs, io, path::Path};
 use mcpress_compiler::{Compiled, Diagnostic, Severity, compile, emit};
 
 fn main() -> io::Result<()> {
-    let root = env::var("MCPRESS_CONTENT").unwrap_or_else(|_| "content".to_owned());
+    let root = env::var("MCPRESS_CONTENT").ok().filter(|root| !root.is_empty());
+    let root = root.unwrap_or_else(|| "content".to_owned());
     println!("cargo::rerun-if-changed={root}");
     println!("cargo::rerun-if-env-changed=MCPRESS_CONTENT");
     println!("cargo::rerun-if-env-changed=MCPRESS_DENY_WARNINGS");
