@@ -17,7 +17,8 @@ fn posts(fault: &str, query: &Value) -> Value {
 #[tokio::test]
 #[ignore = "needs tests/wordpress/up.sh"]
 async fn reads_what_can_be_read() {
-    let query = json!({ "category_name": "news", "posts_per_page": 120 });
+    // By id, since WordPress leaves the order of equal dates open.
+    let query = json!({ "category_name": "news", "posts_per_page": 120, "orderby": "ID" });
     let sound = ids(&fetch(posts("none", &query), &[]).await.unwrap());
     assert!(sound.len() > 100, "more than a page");
     for fault in [
