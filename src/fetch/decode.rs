@@ -23,7 +23,15 @@ impl ContentType {
         let charset =
             parts.filter_map(|part| part.split_once('=')).find(|(name, _)| name.trim().eq_ignore_ascii_case("charset"));
         let charset = charset.map(|(_, value)| value.trim().trim_matches(['"', '\'']).to_owned());
-        if essence.contains('/') { Self { essence, charset } } else { Self { essence: String::new(), charset } }
+        // RFC 9110 section 5.6.2: what a type and a subtype are made of.
+        let is_token = |part: &str| {
+            let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+            !part.is_empty() && part.bytes().all(is_part)
+        };
+        match essence.split_once('/') {
+            Some((kind, subtype)) if is_token(kind) && is_token(subtype) => Self { essence, charset },
+            _ => Self { essence: String::new(), charset },
+        }
     }
 
     pub(crate) fn is_html(&self) -> bool {

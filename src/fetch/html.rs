@@ -1,6 +1,6 @@
 //! HTML as Markdown or plain text. The input is anybody's, so its nesting is bounded; call it where blocking is allowed.
 
-use html_to_markdown_rs::{ConversionOptions, InlineDataMedia, OutputFormat, convert};
+use html_to_markdown_rs::{ConversionOptions, InlineDataMedia, OutputFormat, PreprocessingOptions, convert};
 use mcpress_catalog::source::Html;
 
 /// Elements inside each other; what lies deeper is left out. Pages that people read stay below 60, and half a million
@@ -27,6 +27,15 @@ pub(crate) fn convert_to(format: Html, html: &str, base: &str) -> Result<String,
         inline_data_media: InlineDataMedia::AltTextOnly,
         extract_metadata: false,
         max_depth: Some(MAX_DEPTH),
+        // What stands in a form or a header may be the whole page.
+        preprocessing: PreprocessingOptions {
+            remove_navigation: false,
+            remove_forms: false,
+            ..PreprocessingOptions::default()
+        },
+        // `10^6^` and `CO~2~`: without a mark they would be other numbers.
+        sup_symbol: "^".to_owned(),
+        sub_symbol: "~".to_owned(),
         ..ConversionOptions::default()
     };
     let converted = convert(html, Some(options)).map_err(|error| error.to_string())?;
@@ -47,6 +56,23 @@ mod tests {
         insta::assert_snapshot!(convert_to(Html::Markdown, PAGE, "https://example.com/a/b").unwrap());
         insta::assert_snapshot!(convert_to(Html::Text, PAGE, "https://example.com/a/b").unwrap());
         assert_eq!(convert_to(Html::Raw, PAGE, "").unwrap(), PAGE);
+    }
+
+    #[test]
+    fn loses_nothing_that_people_read() {
+        for (page, markdown) in [
+            ("<body><form><h1>Head</h1><p>Whole page</p></form></body>", "# Head\n\nWhole page"),
+            ("<body><header><h1>Head</h1><p>Lead</p></header><p>Body</p></body>", "# Head\n\nLead\n\nBody"),
+            ("<p>10<sup>6</sup> CO<sub>2</sub></p>", "10^6^ CO~2~"),
+        ] {
+            assert_eq!(convert_to(Html::Markdown, page, "https://example.com/").unwrap().trim(), markdown);
+        }
+        let menu = convert_to(
+            Html::Markdown,
+            "<article><nav><a href='/a'>A</a></nav><p>B</p></article>",
+            "https://x.example/",
+        );
+        assert!(menu.unwrap().contains("[A](https://x.example/a)"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use bytes::Bytes;
 use mcpress_catalog::{
     env,
-    source::{self, Cache, Definition, Href, Html, Method, StatusRange},
+    source::{self, Cache, Definition, Href, HrefError, Html, Method, StatusRange},
 };
 use minijinja::{Environment, Value, context, value::Serde};
 use reqwest::{
@@ -55,8 +55,11 @@ impl Url {
         lookup: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, EntryError> {
         let mut missing = Vec::new();
+        let literal = |name: &str| lookup(name).map(|value| value.replace('{', "%7B").replace('}', "%7D"));
+        let href = fill(&url.href, literal, &mut missing)?;
         let mut fill = |text: &str| fill(text, &lookup, &mut missing);
-        let href = fill(&url.href)?;
+        // A value from the environment is no template, and no error may quote it.
+        let from_environment = url.href.contains('$');
         let body = url.body.as_deref().map(&mut fill).transpose()?;
         let mut headers = HeaderMap::new();
         for (name, value) in &url.fetch.headers {
@@ -70,9 +73,13 @@ impl Url {
             return Err(EntryError::Missing(missing));
         }
         let arguments: Vec<&str> = definition.arguments.keys().map(String::as_str).collect();
+        let invalid_href = |error: HrefError| match from_environment {
+            true => EntryError::Invalid("`href` is no address once the environment is filled in".to_owned()),
+            false => EntryError::Invalid(format!("`href`: {error}")),
+        };
         Ok(Self {
             number,
-            href: Href::parse(&href, &arguments).map_err(|error| EntryError::Invalid(format!("`href`: {error}")))?,
+            href: Href::parse(&href, &arguments).map_err(invalid_href)?,
             method: match url.method {
                 Method::Get => reqwest::Method::GET,
                 Method::Post => reqwest::Method::POST,

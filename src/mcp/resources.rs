@@ -192,7 +192,7 @@ fn failed(server: Server<'_>, live: &Live, uri: &str, error: &FetchError) -> Err
     }
     let failure = server.site.name_failure();
     let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-    let cause = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+    let cause = causes.map(ToString::to_string).reduce(|causes, cause| format!("{causes}: {cause}"));
     tracing::warn!(failure, defined = live.definition.place, %error, cause, "fetch failed");
     Error::new(INTERNAL_ERROR, error.to_string()).with_data(json!({ "failure": failure }))
 }

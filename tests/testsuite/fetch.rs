@@ -158,6 +158,21 @@ async fn sends_what_the_definition_says() {
 }
 
 #[test]
+fn what_the_environment_holds_is_no_template_and_never_quoted() {
+    let fetcher = fetcher();
+    let environment = template::environment([]).unwrap();
+    for (href, value) in [("https://a.example/?k=${K}", "tok{id}x"), ("https://a.example/?k=${K}", "{SECRETPART}")] {
+        let url = url(href);
+        let entry = fetcher.url(&definition(&url), &url, &environment, |_| Some(value.to_owned()));
+        assert!(entry.is_ok(), "{value}");
+    }
+    let url = url("${K}/x");
+    let entry = fetcher.url(&definition(&url), &url, &environment, |_| Some("SECRET:xyz".to_owned()));
+    let message = entry.err().unwrap().to_string();
+    assert_eq!(message, "`href` is no address once the environment is filled in");
+}
+
+#[test]
 fn lists_all_that_is_missing_in_the_environment() {
     let mut url = url("https://${HOST}/");
     url.fetch.headers = [("a".to_owned(), "${KEY} ${TOKEN}".to_owned())].into();
@@ -168,7 +183,7 @@ fn lists_all_that_is_missing_in_the_environment() {
     url.fetch.headers.clear();
     url.body = None;
     let invalid = prepare(&fetcher(), &url).err().unwrap().to_string();
-    assert!(invalid.starts_with("`href`: ") && !invalid.contains("s3cret"), "{invalid}");
+    assert!(invalid.starts_with("`href` is no address") && !invalid.contains("s3cret"), "{invalid}");
 }
 
 #[tokio::test]

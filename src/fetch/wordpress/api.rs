@@ -171,7 +171,11 @@ fn not_json(response: &Response) -> String {
 
 /// The beginning of a text, on one line.
 pub(super) fn excerpt(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Of an address, not what may be secret.
+    let public = |word: &'_ str| {
+        if word.contains("://") { word.split('?').next().unwrap_or_default().to_owned() } else { word.to_owned() }
+    };
+    let line = text.split_whitespace().map(public).collect::<Vec<_>>().join(" ");
     let line: String = line.chars().filter(|character| !character.is_control()).collect();
     match line.char_indices().nth(EXCERPT) {
         Some((end, _)) => format!("{}…", &line[..end]),

@@ -88,7 +88,11 @@ impl WpQuery {
         if !missing.is_empty() {
             return Err(EntryError::Missing(missing));
         }
-        check_site(&site).map_err(|error| EntryError::Invalid(format!("`site`: {error}")))?;
+        check_site(&site).map_err(|error| match query.site.contains('$') {
+            // No error may quote what the environment holds.
+            true => EntryError::Invalid("`site` is no address of a site once the environment is filled in".to_owned()),
+            false => EntryError::Invalid(format!("`site`: {error}")),
+        })?;
         let limits = Limits::new(&query.fetch);
         Ok(Self {
             number,

@@ -182,13 +182,15 @@ impl Sort {
     fn new(arguments: &Arguments, search: Option<&str>) -> Self {
         let descending = arguments.order == Order::Desc;
         let list = arguments.post_in.clone();
+        // What is only excluded is relevant to nothing.
+        let sought = search.filter(|search| search.split_whitespace().any(|word| !word.starts_with('-')));
         let (by, descending) = match arguments.order_by {
-            Some(OrderBy::Relevance) if search.is_none() => (OrderBy::Date, descending),
+            Some(OrderBy::Relevance) if sought.is_none() => (OrderBy::Date, descending),
             // WordPress drops the order together with what it does not know.
             Some(OrderBy::PostIn) if list.is_empty() => (OrderBy::Date, false),
             Some(OrderBy::PostIn) => (OrderBy::PostIn, false),
             Some(by) => (by, descending),
-            None if search.is_some() => (OrderBy::Relevance, descending),
+            None if sought.is_some() => (OrderBy::Relevance, descending),
             None => (OrderBy::Date, descending),
         };
         Self { by, descending, list, search: search.map(str::to_owned) }

@@ -39,19 +39,31 @@ pub(super) async fn find(
     plan: &Plan,
     content: &[(String, String)],
 ) -> Result<Found, FetchError> {
-    let (mut posts, total) = match plan.selections.as_slice() {
-        [] => (Vec::new(), 0),
-        [selection] if selection.filter.is_empty() => match page(site, client, plan, selection, content).await? {
-            Some(page) => page,
-            None => gather(site, client, plan, content).await?,
-        },
-        _ => gather(site, client, plan, content).await?,
+    let listed = async {
+        match plan.selections.as_slice() {
+            [] => Ok((Vec::new(), 0)),
+            [selection] if selection.filter.is_empty() => match page(site, client, plan, selection, content).await? {
+                Some(page) => Ok(page),
+                None => gather(site, client, plan, content).await,
+            },
+            _ => gather(site, client, plan, content).await,
+        }
     };
+    let sticky = async {
+        match &plan.sticky {
+            Some(excluded) => Ok(Some((sticky::posts(site, client, content).await?, excluded))),
+            None => Ok(None),
+        }
+    };
+    let ((mut posts, total), sticky) = tokio::try_join!(listed, sticky)?;
     let wanted = plan.wanted.unwrap_or(u64::MAX).min(total.saturating_sub(plan.start));
     let left_out = wanted.saturating_sub(plan.limit);
-    if let Some(excluded) = &plan.sticky {
-        let first = sticky::posts(site, client, content).await?;
+    if let Some((first, excluded)) = sticky {
         sticky::to_front(&mut posts, first, excluded);
+        // Of all posts, those in front are a part; they do not come on top of the limit.
+        if left_out > 0 {
+            posts.truncate(usize::try_from(plan.limit).unwrap_or(usize::MAX));
+        }
     }
     posts.retain(|post| !is_protected(post));
     Ok(Found { posts, total, left_out })
