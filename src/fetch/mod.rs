@@ -5,6 +5,7 @@
 //! - `cache`: answers that are kept, and one request for all who want the same
 //! - `url`: what a `url` entry asks, and what its answer becomes; `decode` and `html` help it
 //! - `wordpress`: the same for `wp_query` entries
+//! - `template`: the template of either
 
 mod address;
 mod cache;
@@ -14,6 +15,7 @@ mod error;
 mod html;
 mod redirect;
 mod resolver;
+mod template;
 mod tls;
 mod turns;
 mod url;

@@ -20,6 +20,7 @@ use super::{
     decode::{self, ContentType},
     error::FetchError,
     html,
+    template::Template,
 };
 
 /// A `url` entry that is ready to be fetched: the environment is filled in, and its template compiled.
@@ -41,8 +42,7 @@ struct Transform {
     mime_type: Option<String>,
     select: Option<String>,
     html: Html,
-    /// Environment and name of the template.
-    template: Option<(Environment<'static>, String)>,
+    template: Option<Template>,
     vars: Value,
 }
 
@@ -125,15 +125,7 @@ impl Url {
 
 impl Transform {
     fn new(definition: &Definition, url: &source::Url, environment: &Environment<'static>) -> Result<Self, EntryError> {
-        let template = match &url.template {
-            Some(template) => {
-                let mut environment = environment.clone();
-                let added = environment.add_template_owned(template.name.clone(), template.source.clone());
-                added.map_err(|error| EntryError::Invalid(error.to_string()))?;
-                Some((environment, template.name.clone()))
-            }
-            None => None,
-        };
+        let template = url.template.as_ref().map(|template| Template::new(template, environment)).transpose()?;
         Ok(Self {
             mime_type: definition.mime_type.clone(),
             select: url.select.clone(),
@@ -157,7 +149,7 @@ impl Transform {
             Some(pointer) => select(pointer, &text, response)?,
             None => self.convert(text, &content_type, response)?,
         };
-        let Some((environment, name)) = &self.template else {
+        let Some(template) = &self.template else {
             return Ok(self.fetched(Payload::Text(text.into()), &mime_type, "text/plain"));
         };
         let json = serde_json::from_str::<serde_json::Value>(&text).ok();
@@ -169,11 +161,7 @@ impl Transform {
             args => arguments,
             vars => self.vars.clone(),
         };
-        let rendered = environment.get_template(name).and_then(|template| template.render(context));
-        let text = rendered.map_err(|error| {
-            let place = format!("{}:{}", error.name().unwrap_or(name), error.line().unwrap_or_default());
-            FetchError::failed("the template of this resource failed").because(format!("{place}: {error}"))
-        })?;
+        let text = template.render(context)?;
         Ok(self.fetched(Payload::Text(text.into()), "", "text/plain"))
     }
 

@@ -7,7 +7,7 @@ use minijinja::{Environment, Value as Context, context, value::Serde};
 use serde_json::{Map, Value};
 
 use super::{
-    super::{EntryError, Fetched, Payload, client::Client, error::FetchError},
+    super::{EntryError, Fetched, Payload, client::Client, error::FetchError, template::Template},
     fields::{rest_field, value},
     markdown,
     posts::Found,
@@ -19,8 +19,7 @@ pub(super) struct Output {
     fields: Vec<OutputField>,
     format: Format,
     mime_type: Option<String>,
-    /// Environment and name of the template.
-    template: Option<(Environment<'static>, String)>,
+    template: Option<Template>,
     vars: Context,
 }
 
@@ -37,15 +36,7 @@ impl Output {
         query: &WpQuery,
         environment: &Environment<'static>,
     ) -> Result<Self, EntryError> {
-        let template = match &query.template {
-            Some(template) => {
-                let mut environment = environment.clone();
-                let added = environment.add_template_owned(template.name.clone(), template.source.clone());
-                added.map_err(|error| EntryError::Invalid(error.to_string()))?;
-                Some((environment, template.name.clone()))
-            }
-            None => None,
-        };
+        let template = query.template.as_ref().map(|template| Template::new(template, environment)).transpose()?;
         Ok(Self {
             fields: query.fields.clone(),
             format: query.format,
@@ -115,16 +106,11 @@ impl Output {
         let posts = posts.iter().map(|post| self.item(post, &material.names));
         let posts: Vec<Map<String, Value>> = posts.collect::<Result<_, _>>()?;
         let (text, mime_type) = match (&self.template, self.format) {
-            (Some((environment, name)), _) => {
+            (Some(template), _) => {
                 let context = context! {
                     posts => Context::from(Serde(&posts)), total, args => arguments, vars => self.vars.clone()
                 };
-                let rendered = environment.get_template(name).and_then(|template| template.render(context));
-                let text = rendered.map_err(|error| {
-                    let place = format!("{}:{}", error.name().unwrap_or(name), error.line().unwrap_or_default());
-                    FetchError::failed("the template of this resource failed").because(format!("{place}: {error}"))
-                })?;
-                (text, "text/plain")
+                (template.render(context)?, "text/plain")
             }
             (None, Format::Json) => {
                 let text = serde_json::to_string(&posts)
