@@ -1,0 +1,55 @@
+//! `mcpress check`: what is wrong with a tree, and with `--live` which of its entries cannot be fetched.
+
+use std::{
+    io::{self, Write},
+    path::Path,
+    process::ExitCode,
+};
+
+use mcpress::mcp::Site;
+use mcpress_catalog::Catalog;
+use mcpress_compiler::{Diagnostic, Severity, compile};
+
+use super::{FAILED, print, unless_unread};
+use crate::config::Format;
+
+/// Compiles a tree only to say what is wrong with it.
+pub(crate) fn check(dir: &Path, format: Format, deny_warnings: bool) -> io::Result<ExitCode> {
+    let diagnostics = match compile(dir) {
+        Ok(compiled) => compiled.warnings,
+        Err(diagnostics) => diagnostics,
+    };
+    match format {
+        Format::Text => print(&diagnostics),
+        Format::Json => {
+            let mut out = io::stdout().lock();
+            let written = serde_json::to_writer_pretty(&mut out, &diagnostics).map_err(io::Error::from);
+            unless_unread(written.and_then(|()| writeln!(out)))?;
+        }
+    }
+    let fails = |diagnostic: &Diagnostic| deny_warnings || diagnostic.severity == Severity::Error;
+    Ok(if diagnostics.iter().any(fails) { FAILED.into() } else { ExitCode::SUCCESS })
+}
+
+/// The catalog of a tree that was checked.
+pub(crate) fn compiled(dir: &Path) -> Option<Catalog> {
+    compile(dir).ok().map(|compiled| compiled.catalog)
+}
+
+/// Reads each fetched entry once.
+pub(crate) async fn check_live(site: &Site) -> io::Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    let (mut tried, mut failed) = (0, 0);
+    for (slug, uri) in site.fetched() {
+        tried += 1;
+        match site.read(slug, &uri).await {
+            Ok(contents) => unless_unread(writeln!(out, "ok      {uri} ({} bytes)", contents.len()))?,
+            Err(message) => {
+                failed += 1;
+                unless_unread(writeln!(out, "failed  {uri}: {message}"))?;
+            }
+        }
+    }
+    unless_unread(writeln!(out, "{} of {tried} entries can be read", tried - failed))?;
+    Ok(if failed > 0 { FAILED.into() } else { ExitCode::SUCCESS })
+}
