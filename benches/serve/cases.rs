@@ -1,0 +1,163 @@
+//! What is asked, and of which content.
+
+use std::{fs, io, path::Path};
+
+use serde_json::json;
+
+use crate::servers::Kind;
+
+/// One question, asked over and over.
+#[derive(Clone)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    slug: &'static str,
+    method: &'static str,
+    uri: Option<String>,
+    is_modern: bool,
+    pub(crate) connections: usize,
+    pub(crate) http2: bool,
+    /// Whether the client takes gzip.
+    pub(crate) gzip: bool,
+}
+
+/// The content that all cases are about.
+pub(crate) struct Content;
+
+/// Bytes of the texts.
+pub(crate) const SIZES: [(&str, usize); 4] =
+    [("200 B", 200), ("10 kB", 10_000), ("100 kB", 100_000), ("1 MB", 1_000_000)];
+
+/// Entries of the long list.
+pub(crate) const LISTED: usize = 10_000;
+
+const SENTENCE: &str = "A page of a manual says \"this\" and `that`, and it is written in sentences of many kinds; ";
+
+impl Case {
+    pub(crate) fn all() -> Vec<Self> {
+        let read = |size: &str| Self {
+            name: format!("read {size}"),
+            slug: "sizes",
+            method: "resources/read",
+            uri: Some(Content::uri(size)),
+            is_modern: true,
+            connections: 16,
+            http2: false,
+            gzip: false,
+        };
+        let named = |case: Self, suffix: &str| Self { name: format!("{}, {suffix}", case.name), ..case };
+        let mut all: Vec<Self> = SIZES.iter().map(|(size, _)| read(size)).collect();
+        all.push(Self { is_modern: false, ..named(read("10 kB"), "2025-06-18") });
+        all.push(Self { connections: 1, ..named(read("10 kB"), "1 connection") });
+        all.push(Self { connections: 256, ..named(read("10 kB"), "256 connections") });
+        all.push(Self { http2: true, ..named(read("10 kB"), "HTTP/2") });
+        all.extend(["10 kB", "100 kB"].map(|size| Self { gzip: true, ..named(read(size), "gzip") }));
+        all.push(Self {
+            name: format!("list of {LISTED}"),
+            slug: "list",
+            method: "resources/list",
+            uri: None,
+            ..read("")
+        });
+        all.push(Self {
+            name: "read of an unknown URI".to_owned(),
+            uri: Some("sizes://unknown".to_owned()),
+            ..read("")
+        });
+        all
+    }
+
+    /// The same question of a client that takes no compression.
+    pub(crate) fn plain(&self) -> Self {
+        Self { gzip: false, ..self.clone() }
+    }
+
+    pub(crate) fn is_for(&self, server: Kind) -> bool {
+        match server {
+            Kind::Bare | Kind::Mcpress => true,
+            // It speaks HTTP/2 only where it was built so, and answers nothing but what is there.
+            Kind::Nginx => !self.http2 && !self.gzip,
+            Kind::Rmcp => !self.gzip && !self.http2,
+            Kind::GzipPerRequest => self.gzip,
+        }
+    }
+
+    pub(crate) fn slug(&self) -> &'static str {
+        self.slug
+    }
+
+    pub(crate) fn headers(&self) -> Vec<(String, String)> {
+        let mut headers = vec![
+            ("accept", "application/json, text/event-stream".to_owned()),
+            ("content-type", "application/json".to_owned()),
+        ];
+        if self.is_modern {
+            headers.push(("mcp-protocol-version", "2026-07-28".to_owned()));
+            headers.push(("mcp-method", self.method.to_owned()));
+            headers.extend(self.uri.clone().map(|uri| ("mcp-name", uri)));
+        } else {
+            headers.push(("mcp-protocol-version", "2025-06-18".to_owned()));
+        }
+        if self.gzip {
+            headers.push(("accept-encoding", "gzip".to_owned()));
+        }
+        headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    pub(crate) fn body(&self) -> String {
+        let mut params = json!({});
+        if let Some(uri) = &self.uri {
+            params["uri"] = uri.as_str().into();
+        }
+        if self.is_modern {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": { "name": "bench", "version": "1" },
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+        }
+        json!({ "jsonrpc": "2.0", "id": 1, "method": self.method, "params": params }).to_string()
+    }
+}
+
+impl Content {
+    /// Writes the content tree of two servers.
+    pub(crate) fn write(tree: &Path) -> io::Result<()> {
+        let sizes = tree.join("sizes/resources");
+        fs::create_dir_all(&sizes)?;
+        fs::write(tree.join("sizes/server.yaml"), "title: Sizes\n")?;
+        for (name, size) in SIZES {
+            fs::write(sizes.join(name.replace(' ', "-") + ".txt"), Self::text(size))?;
+        }
+        let list = tree.join("list/resources");
+        fs::create_dir_all(&list)?;
+        fs::write(tree.join("list/server.yaml"), "title: List\n")?;
+        for number in 0..LISTED {
+            fs::write(list.join(format!("page-{number}.txt")), Self::text(200))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn uri(size: &str) -> String {
+        format!("sizes://{}.txt", size.replace(' ', "-"))
+    }
+
+    /// Sentences that a compressor finds about as repetitive as prose.
+    pub(crate) fn text(size: usize) -> String {
+        let mut state = size as u64;
+        let mut text = String::with_capacity(size + SENTENCE.len());
+        while text.len() < size {
+            for word in SENTENCE.split_inclusive(' ') {
+                // A linear congruential generator: the same text in every run.
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                match state >> 61 {
+                    0 => text.push_str(&format!("{:x} ", state >> 40)),
+                    1 => {}
+                    2 if state >> 60 & 1 == 0 => text.push('\n'),
+                    _ => text.push_str(word),
+                }
+            }
+        }
+        text.truncate(size);
+        text
+    }
+}
