@@ -3,6 +3,6 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use mcpress_catalog::{Alias, Catalog, Partial, Resource, Server, Source, Span, Template};
+use mcpress_catalog::{Catalog, Server, Span, table::Table};
 
 include!(concat!(env!("OUT_DIR"), "/content.rs"));

@@ -36,8 +36,8 @@ fn print_uris(catalog: &Catalog, servers: &[&Server]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for server in servers {
         writeln!(out, "/mcp/{}", catalog.text(server.slug))?;
-        let uris = server.resources.iter().map(|resource| resource.uri);
-        let templates = server.templates.iter().map(|template| template.uri_template);
+        let uris = catalog.rows(server.resources).iter().map(|resource| resource.uri);
+        let templates = catalog.rows(server.templates).iter().map(|template| template.uri_template);
         for uri in uris.chain(templates) {
             writeln!(out, "  {}", catalog.text(uri))?;
         }
@@ -59,9 +59,13 @@ impl<'a> Listed<'a> {
         let item = |item: Span| serde_json::from_str(catalog.text(item));
         Ok(Self {
             slug: catalog.text(server.slug),
-            resources: server.resources.iter().map(|resource| item(resource.item)).collect::<Result<_, _>>()?,
-            resource_templates: server
-                .templates
+            resources: catalog
+                .rows(server.resources)
+                .iter()
+                .map(|resource| item(resource.item))
+                .collect::<Result<_, _>>()?,
+            resource_templates: catalog
+                .rows(server.templates)
                 .iter()
                 .map(|template| item(template.item))
                 .collect::<Result<_, _>>()?,

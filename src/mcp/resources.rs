@@ -75,13 +75,13 @@ pub(super) fn subscribe(server: Server<'_>, params: &Params<'_>) -> Result<Succe
 
 /// `resources/list`.
 pub(super) fn list(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
-    let items = server.entry.resources.iter().map(|resource| resource.item);
+    let items = server.site.catalog.rows(server.entry.resources).iter().map(|resource| resource.item);
     page(server, params, "resources", r#""resources":["#, items)
 }
 
 /// `resources/templates/list`.
 pub(super) fn list_templates(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
-    let items = server.entry.templates.iter().map(|template| template.item);
+    let items = server.site.catalog.rows(server.entry.templates).iter().map(|template| template.item);
     page(server, params, "templates", r#""resourceTemplates":["#, items)
 }
 

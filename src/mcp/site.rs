@@ -115,8 +115,10 @@ impl Site {
     /// A definition, template or pattern that cannot be used, or not with this environment. Variables that are missing
     /// are no error yet, but [`missing`](Self::missing).
     pub fn new(catalog: Catalog, surroundings: Surroundings) -> Result<Self, SiteError> {
-        let partials =
-            catalog.partials.iter().map(|partial| (catalog.text(partial.name), catalog.text(partial.source)));
+        let partials = catalog
+            .rows(catalog.partials)
+            .iter()
+            .map(|partial| (catalog.text(partial.name), catalog.text(partial.source)));
         let mut templates = template::environment(partials).map_err(|error| SiteError::new("_partials", &error))?;
         templates.set_fuel(Some(FUEL));
         let Surroundings { fetcher, environment, subscriptions } = surroundings;
@@ -199,8 +201,8 @@ impl Site {
                 "slug": self.catalog.text(server.slug),
                 "name": info["name"],
                 "version": info["version"],
-                "resources": server.resources.len(),
-                "templates": server.templates.len(),
+                "resources": self.catalog.rows(server.resources).len(),
+                "templates": self.catalog.rows(server.templates).len(),
             })
         });
         json!({
@@ -226,14 +228,15 @@ impl Site {
     }
 
     fn prepare(&mut self, index: usize, server: &catalog::Server) -> Result<Prepared, SiteError> {
+        let catalog = self.catalog.clone();
         let mut live = HashMap::new();
-        for resource in server.resources.iter() {
+        for resource in catalog.rows(server.resources).iter() {
             if let Source::Live(definition) = resource.source {
                 live.insert(definition.0, self.prepare_live(definition)?);
             }
         }
-        let mut templates = Vec::with_capacity(server.templates.len());
-        for entry in server.templates.iter() {
+        let mut templates = Vec::new();
+        for entry in catalog.rows(server.templates).iter() {
             let live = self.prepare_live(entry.definition)?;
             let uri_template = uri_template::Template::parse(self.catalog.text(entry.uri_template))
                 .map_err(|error| SiteError::new(&live.definition.place, &error))?;

@@ -1,9 +1,11 @@
-//! The tables. All text stands in one blob and is named by its range, so a table is small, has no lifetime, and is
-//! the same whether it was compiled into the binary or read from disk a moment ago.
+//! The catalog. Text and tables stand in one blob and are named by their range, so a catalog is small, has no lifetime,
+//! and is the same whether it was compiled into the binary or read from disk a moment ago.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
+
+use crate::table::{Row, Rows, Table};
 
 /// A range of the blob: first byte and the one after the last.
 ///
@@ -26,8 +28,8 @@ pub struct Catalog {
     /// Sorted by slug.
     pub servers: Cow<'static, [Server]>,
     /// The files below `_partials/`, sorted by name; empty unless some template is rendered at run time.
-    pub partials: Cow<'static, [Partial]>,
-    /// All text: UTF-8, most of it finished JSON.
+    pub partials: Table<Partial>,
+    /// All text, in UTF-8 and most of it finished JSON; and all tables.
     pub blob: Bytes,
 }
 
@@ -48,16 +50,16 @@ pub struct Server {
     pub page_size: u32,
     /// Sorted by the bytes of their URIs. Their `item` ranges follow each other in the blob with one comma between,
     /// so that any page of the list is one slice of it.
-    pub resources: Cow<'static, [Resource]>,
+    pub resources: Table<Resource>,
     /// The resources whose URI is not in RFC 3986 normal form, sorted by that form.
-    pub aliases: Cow<'static, [Alias]>,
+    pub aliases: Table<Alias>,
     /// The more literal first, which is the order in which they are tried. Their `item` ranges follow each other as
     /// those of `resources` do.
-    pub templates: Cow<'static, [Template]>,
+    pub templates: Table<Template>,
 }
 
 /// An entry of `resources/list`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resource {
     /// The URI, as listed.
     pub uri: Span,
@@ -67,6 +69,8 @@ pub struct Resource {
     pub ttl_ms: u64,
     /// Where the contents come from.
     pub source: Source,
+    /// The contents in other codings, if they are static.
+    pub encoded: Encoded,
 }
 
 /// Where the contents of a resource come from.
@@ -76,6 +80,19 @@ pub enum Source {
     Static(Span),
     /// A [`crate::source::Definition`] as JSON, resolved at each read.
     Live(Span),
+}
+
+/// A piece of JSON in other content codings, ready to be put between what is made for a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Encoded {
+    /// Blocks of a deflate stream ([RFC 1951](https://www.rfc-editor.org/rfc/rfc1951)) none of which is the last, up to
+    /// a whole byte; empty where that would not pay.
+    pub deflate: Span,
+    /// Blocks of a zstd frame ([RFC 8878](https://www.rfc-editor.org/rfc/rfc8878)) none of which is the last; empty
+    /// where that would not pay.
+    pub zstd: Span,
+    /// The CRC-32 of the JSON, as gzip has it.
+    pub crc32: u32,
 }
 
 /// A URI that is not in normal form, and the resource it belongs to.
@@ -126,24 +143,28 @@ impl Catalog {
         index.ok().map(|index| &self.servers[index])
     }
 
+    /// The rows of a table.
+    pub fn rows<R: Row>(&self, table: Table<R>) -> Rows<'_, R> {
+        Rows::new(self.raw(table.span()))
+    }
+
     /// The resource of a URI: the one listed with exactly this URI, else the one that is the same by
     /// [RFC 3986 section 6.2.2](https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2) (clients that parse URIs lower
     /// the case of the host and rewrite percent-encoding before they send them back).
-    pub fn resource<'a>(&self, server: &'a Server, uri: &str) -> Option<&'a Resource> {
+    pub fn resource(&self, server: &Server, uri: &str) -> Option<Resource> {
         self.listed(server, uri).or_else(|| {
             let normal = crate::uri::normalize(uri)?;
             self.listed(server, &normal).or_else(|| self.alias(server, &normal))
         })
     }
 
-    fn listed<'a>(&self, server: &'a Server, uri: &str) -> Option<&'a Resource> {
-        let index = server.resources.binary_search_by(|resource| self.raw(resource.uri).cmp(uri.as_bytes()));
-        index.ok().map(|index| &server.resources[index])
+    fn listed(&self, server: &Server, uri: &str) -> Option<Resource> {
+        self.rows(server.resources).search(|resource| self.raw(resource.uri).cmp(uri.as_bytes()))
     }
 
-    fn alias<'a>(&self, server: &'a Server, normal: &str) -> Option<&'a Resource> {
-        let index = server.aliases.binary_search_by(|alias| self.raw(alias.normal).cmp(normal.as_bytes())).ok()?;
-        server.resources.get(server.aliases[index].resource as usize)
+    fn alias(&self, server: &Server, normal: &str) -> Option<Resource> {
+        let alias = self.rows(server.aliases).search(|alias| self.raw(alias.normal).cmp(normal.as_bytes()))?;
+        self.rows(server.resources).get(alias.resource as usize)
     }
 
     fn raw(&self, span: Span) -> &[u8] {

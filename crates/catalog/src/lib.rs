@@ -3,7 +3,7 @@
 //!
 //! Nothing in here does IO, nothing is async, and no lookup can fail: it finds an entry or gives `None`.
 //!
-//! - [`Catalog`], [`Server`], [`Resource`], [`Template`]: the tables
+//! - [`Catalog`], [`Server`], [`Resource`], [`Template`], in tables of their own kind ([`table`])
 //! - [`protocol`]: MCP's own types, as they appear in lists
 //! - [`source`]: what is left to do at run time for entries that are not finished JSON
 //! - [`result`]: writes the `contents` of a `resources/read` result
@@ -18,8 +18,9 @@ pub mod media_type;
 pub mod protocol;
 pub mod result;
 pub mod source;
+pub mod table;
 pub mod template;
 pub mod uri;
 pub mod uri_template;
 
-pub use catalog::{Alias, Catalog, Partial, Resource, Server, Source, Span, Template};
+pub use catalog::{Alias, Catalog, Encoded, Partial, Resource, Server, Source, Span, Template};

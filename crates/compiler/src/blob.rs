@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use mcpress_catalog::{
-    Alias, Catalog, Partial, Resource, Server, Source, Span, Template, protocol, result, uri, uri_template,
+    Alias, Catalog, Encoded, Partial, Resource, Server, Source, Span, Template, protocol, result,
+    table::{self, Row, Table},
+    uri, uri_template,
 };
 
 use crate::{
@@ -39,10 +41,11 @@ fn write_within(limit: usize, lowered: Lowered<'_>) -> Result<Catalog, TooLarge>
             partials.push(Partial { name: blob.text(name), source: blob.text(source) });
         }
     }
+    let partials = blob.table(partials);
     if blob.bytes.len() > limit {
         return Err(TooLarge);
     }
-    Ok(Catalog { hash, servers: Cow::Owned(servers), partials: Cow::Owned(partials), blob: Bytes::from(blob.bytes) })
+    Ok(Catalog { hash, servers: Cow::Owned(servers), partials, blob: Bytes::from(blob.bytes) })
 }
 
 fn write_server(blob: &mut Blob, server: &server::Server, entries: Vec<Entry<'_>>) -> Server {
@@ -75,9 +78,9 @@ fn write_server(blob: &mut Blob, server: &server::Server, entries: Vec<Entry<'_>
         instructions: blob.bytes(&instructions),
         ttl_ms: server.ttl_ms,
         page_size: server.page_size,
-        aliases: Cow::Owned(aliases(blob, &resources)),
-        resources: Cow::Owned(write_resources(blob, &resources)),
-        templates: Cow::Owned(write_templates(blob, &templates)),
+        aliases: aliases(blob, &resources),
+        resources: write_resources(blob, &resources),
+        templates: write_templates(blob, &templates),
     }
 }
 
@@ -86,7 +89,7 @@ fn uri_of<'a>(entry: &'a Entry<'_>) -> &'a str {
     uri
 }
 
-fn write_resources(blob: &mut Blob, entries: &[Entry<'_>]) -> Vec<Resource> {
+fn write_resources(blob: &mut Blob, entries: &[Entry<'_>]) -> Table<Resource> {
     let mut items = Vec::with_capacity(entries.len());
     for entry in entries {
         let size = match &entry.body {
@@ -119,12 +122,12 @@ fn write_resources(blob: &mut Blob, entries: &[Entry<'_>]) -> Vec<Resource> {
             }
             Body::Live(definition) => Source::Live(blob.bytes(&result::to_json(definition))),
         };
-        resources.push(Resource { uri, item, ttl_ms: entry.ttl_ms, source });
+        resources.push(Resource { uri, item, ttl_ms: entry.ttl_ms, source, encoded: Encoded::default() });
     }
-    resources
+    blob.table(resources)
 }
 
-fn write_templates(blob: &mut Blob, entries: &[Entry<'_>]) -> Vec<Template> {
+fn write_templates(blob: &mut Blob, entries: &[Entry<'_>]) -> Table<Template> {
     let mut items = Vec::with_capacity(entries.len());
     for entry in entries {
         let item = protocol::ResourceTemplate { uri_template: uri_of(entry), described: described(entry) };
@@ -140,11 +143,11 @@ fn write_templates(blob: &mut Blob, entries: &[Entry<'_>]) -> Vec<Template> {
             definition: blob.bytes(&result::to_json(definition)),
         });
     }
-    templates
+    blob.table(templates)
 }
 
 /// The normal forms of those URIs that are not in normal form. `entries` is sorted by URI.
-fn aliases(blob: &mut Blob, entries: &[Entry<'_>]) -> Vec<Alias> {
+fn aliases(blob: &mut Blob, entries: &[Entry<'_>]) -> Table<Alias> {
     let listed = |uri: &str| entries.binary_search_by(|entry| uri_of(entry).cmp(uri)).is_ok();
     let mut forms: Vec<(String, u32)> = (0..)
         .zip(entries)
@@ -154,7 +157,9 @@ fn aliases(blob: &mut Blob, entries: &[Entry<'_>]) -> Vec<Alias> {
         .collect();
     forms.sort();
     forms.dedup_by(|later, first| later.0 == first.0);
-    forms.into_iter().map(|(normal, resource)| Alias { normal: blob.text(&normal), resource }).collect()
+    let aliases: Vec<Alias> =
+        forms.into_iter().map(|(normal, resource)| Alias { normal: blob.text(&normal), resource }).collect();
+    blob.table(aliases)
 }
 
 fn described<'a>(entry: &'a Entry<'_>) -> protocol::Described<'a> {
@@ -181,6 +186,10 @@ impl Blob {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(bytes);
         Span(start, self.bytes.len() as u32)
+    }
+
+    fn table<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Table<R> {
+        Table::new(self.bytes(&table::to_bytes(rows)))
     }
 
     fn text(&mut self, text: &str) -> Span {

@@ -1,10 +1,10 @@
-//! [`Catalog`] → Rust source: the table that the binary is built from.
+//! [`Catalog`] → Rust source: the table of servers that the binary is built from.
 
 use std::fmt::{self, Write};
 
-use mcpress_catalog::{Catalog, Server, Source, Span};
+use mcpress_catalog::{Catalog, Server, Span};
 
-/// A catalog as the Rust source of an expression-free table, to be `include!`d beside the blob it describes.
+/// A catalog as the Rust source of a table of numbers, to be `include!`d beside the blob it describes.
 ///
 /// Defines `pub(crate) static CATALOG: Catalog`, whose blob is `include_bytes!` of `content.bin` in `OUT_DIR`.
 pub fn emit(catalog: &Catalog) -> String {
@@ -16,78 +16,32 @@ pub fn emit(catalog: &Catalog) -> String {
 
 fn write_catalog(rust: &mut String, catalog: &Catalog) -> fmt::Result {
     writeln!(rust, "// Content {}.", catalog.text(catalog.hash))?;
-    for (index, server) in catalog.servers.iter().enumerate() {
-        write_tables(rust, catalog, index, server)?;
-    }
     writeln!(rust, "static SERVERS: &[Server] = &[")?;
-    for (index, server) in catalog.servers.iter().enumerate() {
-        writeln!(rust, "    // {}", catalog.text(server.slug))?;
-        writeln!(
-            rust,
-            "    Server {{ slug: {}, info: {}, brief_info: {}, instructions: {}, ttl_ms: {}, page_size: {}, \
-             resources: Cow::Borrowed(RESOURCES_{index}), aliases: Cow::Borrowed(ALIASES_{index}), \
-             templates: Cow::Borrowed(TEMPLATES_{index}) }},",
-            Range(server.slug),
-            Range(server.info),
-            Range(server.brief_info),
-            Range(server.instructions),
-            server.ttl_ms,
-            server.page_size,
-        )?;
+    for server in catalog.servers.iter() {
+        writeln!(rust, "    // {}: {} resources", catalog.text(server.slug), catalog.rows(server.resources).len())?;
+        write_server(rust, server)?;
     }
-    writeln!(rust, "];\nstatic PARTIALS: &[Partial] = &[")?;
-    for partial in catalog.partials.iter() {
-        let (name, source) = (Range(partial.name), Range(partial.source));
-        writeln!(
-            rust,
-            "    Partial {{ name: {name}, source: {source} }}, // {}",
-            catalog.text(partial.name).escape_debug()
-        )?;
-    }
+    let (hash, partials) = (Range(catalog.hash), Range(catalog.partials.span()));
     writeln!(
         rust,
-        "];\n/// The compiled content.\npub(crate) static CATALOG: Catalog = Catalog {{ hash: {}, \
-         servers: Cow::Borrowed(SERVERS), partials: Cow::Borrowed(PARTIALS), \
-         blob: Bytes::from_static(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/content.bin\"))) }};",
-        Range(catalog.hash)
+        "];\n/// The compiled content.\npub(crate) static CATALOG: Catalog = Catalog {{ hash: {hash}, \
+         servers: Cow::Borrowed(SERVERS), partials: Table::new({partials}), \
+         blob: Bytes::from_static(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/content.bin\"))) }};"
     )
 }
 
-fn write_tables(rust: &mut String, catalog: &Catalog, index: usize, server: &Server) -> fmt::Result {
-    writeln!(rust, "static RESOURCES_{index}: &[Resource] = &[")?;
-    for resource in server.resources.iter() {
-        let (uri, item, ttl_ms) = (Range(resource.uri), Range(resource.item), resource.ttl_ms);
-        let (kind, source) = match resource.source {
-            Source::Static(span) => ("Static", Range(span)),
-            Source::Live(span) => ("Live", Range(span)),
-        };
-        writeln!(
-            rust,
-            "    Resource {{ uri: {uri}, item: {item}, ttl_ms: {ttl_ms}, source: Source::{kind}({source}) }}, // {}",
-            catalog.text(resource.uri).escape_debug()
-        )?;
-    }
-    writeln!(rust, "];\nstatic ALIASES_{index}: &[Alias] = &[")?;
-    for alias in server.aliases.iter() {
-        let (normal, resource) = (Range(alias.normal), alias.resource);
-        writeln!(
-            rust,
-            "    Alias {{ normal: {normal}, resource: {resource} }}, // {}",
-            catalog.text(alias.normal).escape_debug()
-        )?;
-    }
-    writeln!(rust, "];\nstatic TEMPLATES_{index}: &[Template] = &[")?;
-    for template in server.templates.iter() {
-        let (uri_template, item) = (Range(template.uri_template), Range(template.item));
-        let (definition, ttl_ms) = (Range(template.definition), template.ttl_ms);
-        writeln!(
-            rust,
-            "    Template {{ uri_template: {uri_template}, item: {item}, ttl_ms: {ttl_ms}, \
-             definition: {definition} }}, // {}",
-            catalog.text(template.uri_template).escape_debug()
-        )?;
-    }
-    writeln!(rust, "];")
+fn write_server(rust: &mut String, server: &Server) -> fmt::Result {
+    let (slug, info, brief_info, instructions) =
+        (Range(server.slug), Range(server.info), Range(server.brief_info), Range(server.instructions));
+    let (ttl_ms, page_size) = (server.ttl_ms, server.page_size);
+    let (resources, aliases, templates) =
+        (Range(server.resources.span()), Range(server.aliases.span()), Range(server.templates.span()));
+    writeln!(
+        rust,
+        "    Server {{ slug: {slug}, info: {info}, brief_info: {brief_info}, instructions: {instructions}, \
+         ttl_ms: {ttl_ms}, page_size: {page_size}, resources: Table::new({resources}), \
+         aliases: Table::new({aliases}), templates: Table::new({templates}) }},"
+    )
 }
 
 /// A range as Rust source.

@@ -56,7 +56,7 @@ fn print_catalog(printed: &mut String, catalog: &Catalog) {
         writeln!(printed, "server {} {}", catalog.text(server.slug), catalog.text(server.info)).unwrap();
         writeln!(printed, "  ttl {} page {}", server.ttl_ms, server.page_size).unwrap();
         writeln!(printed, "  instructions {}", catalog.text(server.instructions)).unwrap();
-        for resource in server.resources.iter() {
+        for resource in catalog.rows(server.resources).iter() {
             let (kind, span) = match resource.source {
                 Source::Static(span) => ("static", span),
                 Source::Live(span) => ("live", span),
@@ -64,11 +64,11 @@ fn print_catalog(printed: &mut String, catalog: &Catalog) {
             writeln!(printed, "  resource {}", catalog.text(resource.item)).unwrap();
             writeln!(printed, "    ttl {} {kind} {}", resource.ttl_ms, catalog.text(span)).unwrap();
         }
-        for template in server.templates.iter() {
+        for template in catalog.rows(server.templates).iter() {
             writeln!(printed, "  template {}", catalog.text(template.item)).unwrap();
             writeln!(printed, "    ttl {} {}", template.ttl_ms, catalog.text(template.definition)).unwrap();
         }
-        for alias in server.aliases.iter() {
+        for alias in catalog.rows(server.aliases).iter() {
             writeln!(printed, "  alias {} -> {}", catalog.text(alias.normal), alias.resource).unwrap();
         }
     }

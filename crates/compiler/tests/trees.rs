@@ -56,7 +56,7 @@ fn a_link_inside_the_tree_is_followed_and_a_loop_is_refused() {
     let root = tree(&[SERVER, PAGE]);
     symlink("a.md", root.path().join("docs/resources/b.md")).unwrap();
     let compiled = compile(root.path()).unwrap();
-    assert_eq!(compiled.catalog.servers[0].resources.len(), 2);
+    assert_eq!(compiled.catalog.rows(compiled.catalog.servers[0].resources).len(), 2);
     symlink("..", root.path().join("docs/resources/loop")).unwrap();
     assert_eq!(
         faults(root.path()),
@@ -166,15 +166,17 @@ fn the_hash_is_that_of_the_documented_form() {
 fn tables_are_sorted_and_every_listed_uri_is_found() {
     let catalog = compile(Path::new("tests/fixtures/good")).unwrap().catalog;
     for server in catalog.servers.iter() {
-        let uris: Vec<&str> = server.resources.iter().map(|resource| catalog.text(resource.uri)).collect();
+        let uris: Vec<&str> =
+            catalog.rows(server.resources).iter().map(|resource| catalog.text(resource.uri)).collect();
         assert!(uris.is_sorted_by(|a, b| a < b));
         for uri in uris {
             let item: serde_json::Value =
                 serde_json::from_str(catalog.text(catalog.resource(server, uri).unwrap().item)).unwrap();
             assert_eq!(item["uri"], uri);
         }
-        for pair in server.resources.windows(2) {
-            assert_eq!(pair[0].item.1 + 1, pair[1].item.0, "items stand next to each other");
+        let items: Vec<_> = catalog.rows(server.resources).iter().map(|resource| resource.item).collect();
+        for pair in items.windows(2) {
+            assert_eq!(pair[0].1 + 1, pair[1].0, "items stand next to each other");
         }
     }
     let docs = catalog.server("docs").unwrap();
@@ -270,7 +272,7 @@ proptest! {
         match compile(root.path()) {
             Ok(compiled) => {
                 for server in compiled.catalog.servers.iter() {
-                    for resource in server.resources.iter() {
+                    for resource in compiled.catalog.rows(server.resources).iter() {
                         let item = compiled.catalog.text(resource.item);
                         prop_assert!(serde_json::from_str::<serde_json::Value>(item).is_ok(), "{}", item);
                     }

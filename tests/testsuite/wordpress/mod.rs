@@ -55,11 +55,11 @@ fn compile(entry: &Value) -> Result<Definition, String> {
     fs::write(resources.join("entry.yaml"), json!([entry]).to_string()).unwrap();
     let compiled = mcpress_compiler::compile(root.path())
         .map_err(|errors| errors.iter().map(|error| format!("{error:?}")).collect::<Vec<_>>().join("; "))?;
-    let server = &compiled.catalog.servers[0];
-    let span = match server.resources.first().map(|resource| resource.source) {
+    let (catalog, server) = (&compiled.catalog, &compiled.catalog.servers[0]);
+    let span = match catalog.rows(server.resources).get(0).map(|resource| resource.source) {
         Some(catalog::Source::Live(span)) => span,
         Some(catalog::Source::Static(_)) => panic!("no live entry"),
-        None => server.templates[0].definition,
+        None => catalog.rows(server.templates).get(0).unwrap().definition,
     };
     Ok(serde_json::from_str(compiled.catalog.text(span)).unwrap())
 }
