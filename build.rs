@@ -3,7 +3,7 @@
 
 use std::{env, fs, io, path::Path};
 
-use mcpress_compiler::{Compiled, Diagnostic, Severity, compile, emit};
+use mcpress_compiler::{Cache, Compiled, Diagnostic, Severity, compile, emit, encode};
 
 fn main() -> io::Result<()> {
     let root = env::var("MCPRESS_CONTENT").ok().filter(|root| !root.is_empty());
@@ -16,8 +16,13 @@ fn main() -> io::Result<()> {
         Ok(Compiled { catalog, warnings }) => {
             print(&warnings, deny_warnings);
             let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo gave no OUT_DIR"))?;
-            write_if_changed(&Path::new(&out).join("content.bin"), &catalog.blob)?;
-            write_if_changed(&Path::new(&out).join("content.rs"), emit(&catalog).as_bytes())
+            let out = Path::new(&out);
+            // What the last build compressed and this one finds unchanged is not compressed again.
+            let mut cache = Cache::from_bytes(fs::read(out.join("encoded.bin")).unwrap_or_default());
+            let catalog = encode(catalog, &mut cache).map_err(io::Error::other)?;
+            fs::write(out.join("encoded.bin"), cache.to_bytes())?;
+            write_if_changed(&out.join("content.bin"), &catalog.blob)?;
+            write_if_changed(&out.join("content.rs"), emit(&catalog).as_bytes())
         }
         Err(diagnostics) => {
             print(&diagnostics, deny_warnings);

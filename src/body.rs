@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use tokio::sync::mpsc;
 
-use crate::jsonrpc::Frames;
+use crate::{coding::Compressing, jsonrpc::Frames};
 
 /// The body of a response.
 pub(crate) enum Body {
@@ -19,6 +19,8 @@ pub(crate) enum Body {
     Response(Frames),
     /// Any number of frames.
     Frames(VecDeque<Bytes>),
+    /// Frames that are compressed as they are sent.
+    Compressed(Box<Compressing>),
     /// Frames as they come, until the sender is dropped.
     Events(mpsc::Receiver<Bytes>),
 }
@@ -43,6 +45,7 @@ impl HttpBody for Body {
         let frame = match self.get_mut() {
             Self::Response(frames) => frames.iter_mut().find(|frame| !frame.is_empty()).map(std::mem::take),
             Self::Frames(frames) => frames.pop_front(),
+            Self::Compressed(compressing) => compressing.next(),
             Self::Events(events) => ready!(events.poll_recv(cx)),
         };
         Poll::Ready(frame.map(|frame| Ok(Frame::data(frame))))
@@ -52,6 +55,7 @@ impl HttpBody for Body {
         match self {
             Self::Response(frames) => frames.iter().all(Bytes::is_empty),
             Self::Frames(frames) => frames.is_empty(),
+            Self::Compressed(compressing) => compressing.is_done(),
             Self::Events(_) => false,
         }
     }
@@ -61,7 +65,7 @@ impl HttpBody for Body {
         match self {
             Self::Response(frames) => SizeHint::with_exact(frames.iter().map(size).sum()),
             Self::Frames(frames) => SizeHint::with_exact(frames.iter().map(size).sum()),
-            Self::Events(_) => SizeHint::default(),
+            Self::Compressed(_) | Self::Events(_) => SizeHint::default(),
         }
     }
 }

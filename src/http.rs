@@ -30,6 +30,7 @@ use tracing::{Instrument, debug, debug_span, field::Empty};
 use crate::{
     access::Access,
     body::Body,
+    coding::{self, Answer, Coding},
     jsonrpc::{self, Error},
     limits::Limits,
     mcp::{self, Header, Headers, Reply, Server, Site, Status, Subscription},
@@ -192,7 +193,9 @@ async fn endpoint(
     };
     match mcp::answer(server, headers, &body).await {
         Reply::Accepted => response(StatusCode::ACCEPTED, Body::empty()),
-        Reply::Response(status, frames) => json(status.into(), Body::Response(frames)),
+        Reply::Response(status, frames, coded) => {
+            encoded(status.into(), coding::encode(frames, coded, coding::wanted(&head.headers)))
+        }
         Reply::Batch(frames) => json(StatusCode::OK, Body::Frames(frames.into())),
         Reply::Subscription(_) if !wants_events => {
             reject(StatusCode::NOT_ACCEPTABLE, "`Accept` must allow `text/event-stream`")
@@ -248,6 +251,17 @@ async fn receive<'a>(
         Err(_) if waits => Err(reject(StatusCode::SERVICE_UNAVAILABLE, "too many large bodies are being sent")),
         Err(_) => Err(reject(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
     }
+}
+
+fn encoded(status: StatusCode, answer: Answer) -> Response<Body> {
+    let (coding, body) = match answer {
+        Answer::Plain(frames) => return json(status, Body::Response(frames)),
+        Answer::Coded(coding, frames) => (coding, Body::Response(frames)),
+        Answer::Streamed(compressing) => (Coding::Gzip, Body::Compressed(Box::new(compressing))),
+    };
+    let mut response = json(status, body);
+    response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
+    response
 }
 
 /// Waits until that many more bytes may be held.
@@ -322,7 +336,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 fn add_cors(access: &Access, request: &HeaderMap, response: &mut Response<Body>) {
     let is_refused = response.status() == StatusCode::FORBIDDEN;
     let response = response.headers_mut();
-    response.insert(header::VARY, HeaderValue::from_static("Origin"));
+    response.insert(header::VARY, HeaderValue::from_static("Origin, Accept-Encoding"));
     if let Some(origin) = request.get(header::ORIGIN)
         && !is_refused
         && origin.to_str().is_ok_and(|origin| access.allows_origin(origin))

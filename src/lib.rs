@@ -14,6 +14,7 @@
 pub mod access;
 mod activity;
 mod body;
+mod coding;
 mod connection;
 pub mod fetch;
 pub mod http;

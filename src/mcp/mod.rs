@@ -23,7 +23,10 @@ pub(crate) use site::Server;
 pub use site::{Missing, Site, SiteError, Surroundings};
 pub(crate) use subscriptions::Subscription;
 
-use crate::jsonrpc::{self, Error, Frames, Message, Payload, Request};
+use crate::{
+    coding::Coded,
+    jsonrpc::{self, Error, Frames, Message, Payload, Request},
+};
 
 /// Messages in one batch.
 const MAX_BATCH: usize = 100;
@@ -46,7 +49,7 @@ pub(crate) enum Reply {
     /// Nothing to say.
     Accepted,
     /// One response.
-    Response(Status, Frames),
+    Response(Status, Frames, Coded),
     /// The responses to a batch, as a JSON array.
     Batch(Vec<Bytes>),
     /// A stream of messages.
@@ -63,6 +66,8 @@ struct Success {
     member: &'static str,
     /// JSON.
     content: Bytes,
+    /// What there is of it in other codings.
+    coded: Coded,
     /// What closes the content, the result and the response.
     end: Bytes,
 }
@@ -72,7 +77,7 @@ pub(crate) async fn answer(server: Server<'_>, headers: Headers<'_>, body: &[u8]
     match jsonrpc::parse(body) {
         Ok(Payload::Single(text)) => message(server, headers, text).await,
         Ok(Payload::Batch(elements)) => batch(server, headers, &elements).await,
-        Err(error) => Reply::Response(Status::BadRequest, jsonrpc::failure(None, &error)),
+        Err(error) => failed(Status::BadRequest, None, &error),
     }
 }
 
@@ -81,7 +86,7 @@ async fn message(server: Server<'_>, headers: Headers<'_>, text: &str) -> Reply 
         Ok(Message::Request(request)) => request,
         Ok(Message::Notification) => return rejected_or_accepted(era::check_notification(headers)),
         Ok(Message::Response) => return rejected_or_accepted(era::check_response(headers)),
-        Err(invalid) => return Reply::Response(Status::BadRequest, jsonrpc::failure(invalid.id, &invalid.error)),
+        Err(invalid) => return failed(Status::BadRequest, invalid.id, &invalid.error),
     };
     log_method(&request.method);
     let called = async {
@@ -93,11 +98,9 @@ async fn message(server: Server<'_>, headers: Headers<'_>, text: &str) -> Reply 
         }
         let success = call(server, headers, revision, &request.method, &params).await?;
         let info = if request.method == "server/discover" { server.entry.info } else { server.entry.brief_info };
-        Ok(Reply::Response(Status::Ok, success.response(server, revision, request.id, info)))
+        Ok(success.response(server, revision, request.id, info))
     };
-    called.await.unwrap_or_else(|Rejection { status, error }| {
-        Reply::Response(status, jsonrpc::failure(Some(request.id), &error))
-    })
+    called.await.unwrap_or_else(|Rejection { status, error }| failed(status, Some(request.id), &error))
 }
 
 /// Adds the method to the span of the request, where there is one. A client may call it anything, at any length.
@@ -108,10 +111,14 @@ fn log_method(method: &str) {
     }
 }
 
+fn failed(status: Status, id: Option<&RawValue>, error: &Error) -> Reply {
+    Reply::Response(status, jsonrpc::failure(id, error), Coded::No)
+}
+
 fn rejected_or_accepted(checked: Result<(), Rejection>) -> Reply {
     match checked {
         Ok(()) => Reply::Accepted,
-        Err(Rejection { status, error }) => Reply::Response(status, jsonrpc::failure(None, &error)),
+        Err(Rejection { status, error }) => failed(status, None, &error),
     }
 }
 
@@ -151,12 +158,12 @@ async fn call(
 /// A batch, as revisions before 2025-06-18 have it. Its responses are joined without copying them.
 async fn batch(server: Server<'_>, headers: Headers<'_>, elements: &[&RawValue]) -> Reply {
     if let Err(Rejection { status, error }) = check_batch(headers, elements) {
-        return Reply::Response(status, jsonrpc::failure(None, &error));
+        return failed(status, None, &error);
     }
     let mut frames = Vec::new();
     for element in elements {
         match message(server, headers, element.get()).await {
-            Reply::Response(_, response) => {
+            Reply::Response(_, response, _) => {
                 frames.push(Bytes::from_static(if frames.is_empty() { b"[" } else { b"," }));
                 frames.extend(response.into_iter().filter(|frame| !frame.is_empty()));
             }
@@ -197,7 +204,14 @@ fn nothing_listed(server: Server<'_>, method: &str, params: &Params<'_>) -> Resu
     }
     let member = if method == "tools/list" { r#""tools":["# } else { r#""prompts":["# };
     let end = Bytes::from_static(b"]}}");
-    Ok(Success { ttl_ms: server.entry.ttl_ms, meta: String::new(), member, content: Bytes::new(), end })
+    Ok(Success {
+        ttl_ms: server.entry.ttl_ms,
+        meta: String::new(),
+        member,
+        content: Bytes::new(),
+        coded: Coded::No,
+        end,
+    })
 }
 
 fn unknown_name(method: &str, params: &Params<'_>) -> Error {
@@ -216,16 +230,24 @@ impl Success {
 
     /// Members that are the same for every request of a kind.
     fn members(ttl_ms: u64, members: impl Into<Bytes>) -> Self {
-        Self { ttl_ms, meta: String::new(), member: "", content: members.into(), end: Bytes::from_static(b"}}") }
+        Self {
+            ttl_ms,
+            meta: String::new(),
+            member: "",
+            content: members.into(),
+            coded: Coded::No,
+            end: Bytes::from_static(b"}}"),
+        }
     }
 
     /// The response; `info` is what it says of the server.
-    fn response(self, server: Server<'_>, revision: Revision, id: &RawValue, info: Span) -> Frames {
-        let Self { ttl_ms, meta, member, content, end } = self;
+    fn response(self, server: Server<'_>, revision: Revision, id: &RawValue, info: Span) -> Reply {
+        let Self { ttl_ms, meta, member, content, coded, end } = self;
+        let reply = |members: &[&str]| Reply::Response(Status::Ok, jsonrpc::success(id, members, content, end), coded);
         match (revision.is_modern(), meta.as_str()) {
             (true, _) => {}
-            (false, "") => return jsonrpc::success(id, &[member], content, end),
-            (false, meta) => return jsonrpc::success(id, &[r#""_meta":{"#, meta, "},", member], content, end),
+            (false, "") => return reply(&[member]),
+            (false, meta) => return reply(&[r#""_meta":{"#, meta, "},", member]),
         }
         let mut digits = itoa::Buffer::new();
         let members = [
@@ -238,6 +260,6 @@ impl Success {
             "},",
             member,
         ];
-        jsonrpc::success(id, &members, content, end)
+        reply(&members)
     }
 }

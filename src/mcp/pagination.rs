@@ -12,16 +12,15 @@ pub(super) struct Page {
     pub(super) start: usize,
     /// Index after its last entry.
     pub(super) end: usize,
+    /// Which page it is, from 0.
+    pub(super) number: usize,
     /// The cursor of the page after it.
     pub(super) next: Option<String>,
 }
 
 /// The page that a cursor stands for, in a list of `len` entries that is called `list`.
 pub(super) fn page(server: Server<'_>, list: &str, len: usize, cursor: Option<&str>) -> Result<Page, Error> {
-    let size = match server.entry.page_size {
-        0 => len.max(1),
-        size => size as usize,
-    };
+    let size = server.entry.page_len(len);
     let start = match cursor {
         None => 0,
         Some(cursor) => offset(cursor)
@@ -29,7 +28,7 @@ pub(super) fn page(server: Server<'_>, list: &str, len: usize, cursor: Option<&s
             .ok_or_else(unknown_cursor)?,
     };
     let end = len.min(start.saturating_add(size));
-    Ok(Page { start, end, next: (end < len).then(|| encode(server, list, end)) })
+    Ok(Page { start, end, number: start / size, next: (end < len).then(|| encode(server, list, end)) })
 }
 
 pub(super) fn unknown_cursor() -> Error {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use mcpress_catalog::{
-    Source, Span,
+    Encoded, Source, Span,
     result::{self, Payload, ResourceContents},
+    table::Table,
 };
 use minijinja::{Value, context, value::merge_maps};
 use percent_encoding::percent_decode_str;
@@ -19,6 +20,7 @@ use super::{
     site::{Live, Origin},
 };
 use crate::{
+    coding::Coded,
     fetch::{self, FetchError, Fetched},
     jsonrpc::{Error, INTERNAL_ERROR},
 };
@@ -29,15 +31,15 @@ const MAX_ARGUMENT: usize = 256;
 /// What a URI stands for.
 enum Found<'a> {
     /// The finished `contents`.
-    Static(Span),
+    Static(Span, Encoded),
     /// Something to be resolved, with the values of its template's variables.
     Live(&'a Live, BTreeMap<String, String>),
 }
 
 /// `resources/read`.
 pub(super) async fn read(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
-    let Contents { ttl_ms, json, meta } = contents(server, &params.uri()?).await?;
-    Ok(Success { ttl_ms, meta, member: r#""contents":"#, content: json, end: Bytes::from_static(b"}}") })
+    let Contents { ttl_ms, json, coded, meta } = contents(server, &params.uri()?).await?;
+    Ok(Success { ttl_ms, meta, member: r#""contents":"#, content: json, coded, end: Bytes::from_static(b"}}") })
 }
 
 /// What a read gives.
@@ -46,6 +48,7 @@ pub(super) struct Contents {
     ttl_ms: u64,
     /// The `contents` array, as JSON.
     pub(super) json: Bytes,
+    coded: Coded,
     /// What is to be said of it in `_meta` of the result: members as JSON, or nothing.
     meta: String,
 }
@@ -54,14 +57,30 @@ pub(super) struct Contents {
 pub(super) async fn contents(server: Server<'_>, uri: &str) -> Result<Contents, Error> {
     let (ttl_ms, found) = find(server, uri).ok_or_else(|| not_found(uri))?;
     match found {
-        Found::Static(contents) => {
-            Ok(Contents { ttl_ms, json: server.site.catalog.bytes(contents), meta: String::new() })
-        }
+        Found::Static(contents, encoded) => Ok(Contents {
+            ttl_ms,
+            json: server.site.catalog.bytes(contents),
+            coded: finished(server, encoded),
+            meta: String::new(),
+        }),
         Found::Live(live, arguments) => {
             let (json, meta) = resolve(server, live, uri, arguments).await?;
-            Ok(Contents { ttl_ms, json, meta })
+            Ok(Contents {
+                ttl_ms,
+                json,
+                coded: if server.site.catalog.compression { Coded::Now } else { Coded::No },
+                meta,
+            })
         }
     }
+}
+
+fn finished(server: Server<'_>, Encoded { deflate, zstd, crc32 }: Encoded) -> Coded {
+    if deflate.is_empty() && zstd.is_empty() {
+        return Coded::No;
+    }
+    let catalog = &server.site.catalog;
+    Coded::Finished { deflate: catalog.bytes(deflate), zstd: catalog.bytes(zstd), crc32 }
 }
 
 /// `resources/subscribe` and `unsubscribe`: no resource ever changes, so there is nothing to send or to stop.
@@ -76,13 +95,13 @@ pub(super) fn subscribe(server: Server<'_>, params: &Params<'_>) -> Result<Succe
 /// `resources/list`.
 pub(super) fn list(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
     let items = server.site.catalog.rows(server.entry.resources).iter().map(|resource| resource.item);
-    page(server, params, "resources", r#""resources":["#, items)
+    page(server, params, "resources", r#""resources":["#, items, server.entry.resource_pages)
 }
 
 /// `resources/templates/list`.
 pub(super) fn list_templates(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
     let items = server.site.catalog.rows(server.entry.templates).iter().map(|template| template.item);
-    page(server, params, "templates", r#""resourceTemplates":["#, items)
+    page(server, params, "templates", r#""resourceTemplates":["#, items, server.entry.template_pages)
 }
 
 fn page(
@@ -91,6 +110,7 @@ fn page(
     list: &str,
     member: &'static str,
     mut items: impl ExactSizeIterator<Item = Span>,
+    pages: Table<Encoded>,
 ) -> Result<Success, Rejection> {
     let page = pagination::page(server, list, items.len(), params.cursor()?.as_deref())?;
     let mut page_items = items.by_ref().skip(page.start).take(page.end - page.start);
@@ -101,8 +121,10 @@ fn page(
         Some(cursor) => format!(r#"],"nextCursor":"{cursor}"}}}}"#).into(),
         None => Bytes::from_static(b"]}}"),
     };
-    let content = server.site.catalog.bytes(Span(first.0, last.1));
-    Ok(Success { ttl_ms: server.entry.ttl_ms, meta: String::new(), member, content, end })
+    let catalog = &server.site.catalog;
+    let content = catalog.bytes(Span(first.0, last.1));
+    let coded = finished(server, catalog.rows(pages).get(page.number).unwrap_or_default());
+    Ok(Success { ttl_ms: server.entry.ttl_ms, meta: String::new(), member, content, coded, end })
 }
 
 fn not_found(uri: &str) -> Error {
@@ -113,7 +135,7 @@ fn not_found(uri: &str) -> Error {
 fn find<'a>(server: Server<'a>, uri: &str) -> Option<(u64, Found<'a>)> {
     if let Some(resource) = server.site.catalog.resource(server.entry, uri) {
         let found = match resource.source {
-            Source::Static(contents) => Found::Static(contents),
+            Source::Static(contents) => Found::Static(contents, resource.encoded),
             Source::Live(definition) => Found::Live(server.prepared.live(definition)?, BTreeMap::new()),
         };
         return Some((resource.ttl_ms, found));

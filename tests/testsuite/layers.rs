@@ -17,7 +17,7 @@ const RULES: &[Rule] = &[
     // The library takes a catalog, so that a test serves any tree.
     Rule { texts: &["mod content", "CATALOG"], only: &["src/main.rs"] },
     // Messages know nothing of the transport, and the transport nothing of content.
-    Rule { texts: &["hyper"], only: &["src/http.rs", "src/connection.rs"] },
+    Rule { texts: &["hyper"], only: &["src/http.rs", "src/connection.rs", "src/coding.rs"] },
     Rule { texts: &["StatusCode"], only: &["src/http.rs", "src/fetch/"] },
     Rule {
         texts: &["mcpress_catalog", "Catalog"],
@@ -47,6 +47,7 @@ const ORDER: &[&str] = &[
     "stream",
     "activity",
     "body",
+    "coding",
     "jsonrpc",
     "limits",
     "access",

@@ -29,6 +29,8 @@ pub struct Catalog {
     pub servers: Cow<'static, [Server]>,
     /// The files below `_partials/`, sorted by name; empty unless some template is rendered at run time.
     pub partials: Table<Partial>,
+    /// Whether answers may go out compressed.
+    pub compression: bool,
     /// All text, in UTF-8 and most of it finished JSON; and all tables.
     pub blob: Bytes,
 }
@@ -56,6 +58,20 @@ pub struct Server {
     /// The more literal first, which is the order in which they are tried. Their `item` ranges follow each other as
     /// those of `resources` do.
     pub templates: Table<Template>,
+    /// The pages of `resources/list` in other codings, in their order; no row at all if nothing was encoded.
+    pub resource_pages: Table<Encoded>,
+    /// The pages of `resources/templates/list`, likewise.
+    pub template_pages: Table<Encoded>,
+}
+
+impl Server {
+    /// Entries in one page of a list that has `len`.
+    pub fn page_len(&self, len: usize) -> usize {
+        match self.page_size {
+            0 => len.max(1),
+            size => size as usize,
+        }
+    }
 }
 
 /// An entry of `resources/list`.

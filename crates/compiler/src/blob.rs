@@ -1,6 +1,6 @@
 //! Entries → [`Catalog`]: everything as finished JSON in one blob, and tables of ranges.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use bytes::Bytes;
 use mcpress_catalog::{
@@ -19,7 +19,15 @@ use crate::{
 
 /// The blob is larger than 4 GiB, which ranges of 32 bits cannot name.
 #[derive(Debug)]
-pub(crate) struct TooLarge;
+pub struct TooLarge;
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the compiled content is larger than 4 GiB")
+    }
+}
+
+impl std::error::Error for TooLarge {}
 
 /// Writes the blob and the tables.
 pub(crate) fn write(lowered: Lowered<'_>) -> Result<Catalog, TooLarge> {
@@ -45,7 +53,13 @@ fn write_within(limit: usize, lowered: Lowered<'_>) -> Result<Catalog, TooLarge>
     if blob.bytes.len() > limit {
         return Err(TooLarge);
     }
-    Ok(Catalog { hash, servers: Cow::Owned(servers), partials, blob: Bytes::from(blob.bytes) })
+    Ok(Catalog {
+        hash,
+        servers: Cow::Owned(servers),
+        partials,
+        compression: lowered.compression,
+        blob: Bytes::from(blob.bytes),
+    })
 }
 
 fn write_server(blob: &mut Blob, server: &server::Server, entries: Vec<Entry<'_>>) -> Server {
@@ -81,6 +95,8 @@ fn write_server(blob: &mut Blob, server: &server::Server, entries: Vec<Entry<'_>
         aliases: aliases(blob, &resources),
         resources: write_resources(blob, &resources),
         templates: write_templates(blob, &templates),
+        resource_pages: Table::default(),
+        template_pages: Table::default(),
     }
 }
 
@@ -211,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_blob_beyond_the_limit_is_refused() {
-        let lowered = || Lowered { hash: "0".repeat(64), servers: Vec::new(), partials: Vec::new() };
+        let lowered = || Lowered { hash: "0".repeat(64), compression: true, servers: Vec::new(), partials: Vec::new() };
         assert_eq!(write_within(64, lowered()).unwrap().blob.len(), 64);
         assert!(matches!(write_within(63, lowered()), Err(TooLarge)));
     }

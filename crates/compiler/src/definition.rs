@@ -18,6 +18,7 @@ pub(crate) struct SiteDefinition {
     pub(crate) variables: Field<Variables>,
     pub(crate) ttl: Field<Duration>,
     pub(crate) page_size: Field<u32>,
+    pub(crate) compression: Field<bool>,
     pub(crate) fetch: Field<FetchDefinition>,
 }
 

@@ -21,11 +21,13 @@ fn write_catalog(rust: &mut String, catalog: &Catalog) -> fmt::Result {
         writeln!(rust, "    // {}: {} resources", catalog.text(server.slug), catalog.rows(server.resources).len())?;
         write_server(rust, server)?;
     }
+    let compression = catalog.compression;
     let (hash, partials) = (Range(catalog.hash), Range(catalog.partials.span()));
     writeln!(
         rust,
         "];\n/// The compiled content.\npub(crate) static CATALOG: Catalog = Catalog {{ hash: {hash}, \
          servers: Cow::Borrowed(SERVERS), partials: Table::new({partials}), \
+         compression: {compression}, \
          blob: Bytes::from_static(include_bytes!(concat!(env!(\"OUT_DIR\"), \"/content.bin\"))) }};"
     )
 }
@@ -36,11 +38,13 @@ fn write_server(rust: &mut String, server: &Server) -> fmt::Result {
     let (ttl_ms, page_size) = (server.ttl_ms, server.page_size);
     let (resources, aliases, templates) =
         (Range(server.resources.span()), Range(server.aliases.span()), Range(server.templates.span()));
+    let (resource_pages, template_pages) = (Range(server.resource_pages.span()), Range(server.template_pages.span()));
     writeln!(
         rust,
         "    Server {{ slug: {slug}, info: {info}, brief_info: {brief_info}, instructions: {instructions}, \
          ttl_ms: {ttl_ms}, page_size: {page_size}, resources: Table::new({resources}), \
-         aliases: Table::new({aliases}), templates: Table::new({templates}) }},"
+         aliases: Table::new({aliases}), templates: Table::new({templates}), \
+         resource_pages: Table::new({resource_pages}), template_pages: Table::new({template_pages}) }},"
     )
 }
 

@@ -1,6 +1,7 @@
 //! Compiles a content tree into a [`Catalog`]: load → define → lower → write the blob → emit Rust source.
 //!
 //! - [`compile`] does all but the last step; nothing in here prints or exits.
+//! - [`encode()`] adds what compressed answers are made of, which only a build is worth.
 //! - [`emit()`] writes the table that the binary is built from.
 //! - [`Diagnostic`] is what is wrong with a tree.
 //!
@@ -13,6 +14,7 @@ mod definition;
 mod described;
 mod diagnostic;
 mod emit;
+mod encode;
 mod fetch;
 mod files;
 mod front_matter;
@@ -32,8 +34,10 @@ use std::path::Path;
 
 use mcpress_catalog::Catalog;
 
+pub use blob::TooLarge;
 pub use diagnostic::{Diagnostic, Position, Severity};
 pub use emit::emit;
+pub use encode::{Cache, encode};
 
 /// A content tree that compiled.
 #[derive(Debug)]
@@ -53,9 +57,9 @@ pub fn compile(root: &Path) -> Result<Compiled, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let tree = tree::Tree::load(root, &mut diagnostics);
     let lowered = site::lower(&tree, &mut diagnostics);
-    let catalog = blob::write(lowered).map_err(|blob::TooLarge| {
+    let catalog = blob::write(lowered).map_err(|error| {
         let hint = "split it into several programs, or publish large files elsewhere and list their addresses";
-        diagnostics.push(Diagnostic::error("", None, "", "the compiled content is larger than 4 GiB").hint(hint));
+        diagnostics.push(Diagnostic::error("", None, "", error.to_string()).hint(hint));
     });
     let mut diagnostics: Vec<_> = diagnostics.into_iter().map(|diagnostic| diagnostic.relative_to(root)).collect();
     diagnostics.sort();

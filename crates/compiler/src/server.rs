@@ -39,6 +39,7 @@ pub(crate) struct Site {
     pub(crate) variables: Map<String, Value>,
     pub(crate) ttl_ms: Option<u64>,
     pub(crate) page_size: Option<u32>,
+    pub(crate) compression: bool,
     pub(crate) fetch: FetchDefinition,
 }
 
@@ -48,6 +49,7 @@ impl Site {
             variables: variables(&definition.variables),
             ttl_ms: definition.ttl.value().map(|ttl| ttl.0),
             page_size: page_size(&definition.page_size, scope),
+            compression: definition.compression.value().copied().unwrap_or(true),
             fetch: fetch(definition.fetch, scope),
         }
     }

@@ -31,6 +31,8 @@ const PARTIALS: &str = "_partials/";
 /// What a tree holds, everything checked.
 pub(crate) struct Lowered<'a> {
     pub(crate) hash: String,
+    /// Whether answers may go out compressed.
+    pub(crate) compression: bool,
     /// Sorted by slug.
     pub(crate) servers: Vec<(Server, Vec<Entry<'a>>)>,
     /// Name and source, sorted by name.
@@ -52,7 +54,7 @@ pub(crate) fn lower<'a>(tree: &'a Tree, diagnostics: &mut Vec<Diagnostic>) -> Lo
     }
     let read = servers.iter().map(|(server, _): &(Server, _)| server.slug.as_str()).collect();
     unused(tree, &read, diagnostics);
-    Lowered { hash, servers, partials }
+    Lowered { hash, compression: site.compression, servers, partials }
 }
 
 fn partials<'a>(tree: &'a Tree, diagnostics: &mut Vec<Diagnostic>) -> (Vec<(&'a str, &'a str)>, Environment<'static>) {
