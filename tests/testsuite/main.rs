@@ -4,6 +4,7 @@
 
 mod access;
 mod answers;
+mod codings;
 mod command_line;
 mod connections;
 mod fetch;

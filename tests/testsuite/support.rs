@@ -182,7 +182,7 @@ impl Response {
         assert_ne!(self.status / 100, 3, "there are no redirects");
         assert_ne!(self.status, 500, "nothing fails without being named");
         assert_eq!(self.header("mcp-session-id"), None, "there are no sessions");
-        assert_eq!(self.header("vary"), Some("Origin"));
+        assert_eq!(self.header("vary"), Some("Origin, Accept-Encoding"));
         if let Some(length) = self.header("content-length") {
             let length: usize = length.parse().unwrap();
             assert!(length == self.body.len() || self.body.is_empty(), "{self}");
