@@ -1,6 +1,7 @@
 //! Compiles a content tree into a [`Catalog`]: load → define → lower → write the blob → emit Rust source.
 //!
-//! - [`compile`] does all but the last step; nothing in here prints or exits.
+//! - [`compile`] does all but the last step; nothing in here prints or exits. [`compile_files`] does the same with files
+//!   that are not on disk.
 //! - [`emit()`] writes the table that the binary is built from.
 //! - [`Diagnostic`] is what is wrong with a tree.
 //!
@@ -28,7 +29,7 @@ mod values;
 mod wp_query;
 mod yaml;
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use mcpress_catalog::Catalog;
 
@@ -52,7 +53,20 @@ pub struct Compiled {
 pub fn compile(root: &Path) -> Result<Compiled, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let tree = tree::Tree::load(root, &mut diagnostics);
-    let lowered = site::lower(&tree, &mut diagnostics);
+    compile_tree(&tree, root, diagnostics)
+}
+
+/// Compiles the content tree that these files make up, by their paths in it, with `/` on every platform. What a folder
+/// may not hold (pointers of Git LFS, for instance) is not looked for.
+///
+/// # Errors
+/// As [`compile`], with paths inside the tree.
+pub fn compile_files(files: BTreeMap<String, Vec<u8>>) -> Result<Compiled, Vec<Diagnostic>> {
+    compile_tree(&tree::Tree::of_files(files), Path::new(""), Vec::new())
+}
+
+fn compile_tree(tree: &tree::Tree, root: &Path, mut diagnostics: Vec<Diagnostic>) -> Result<Compiled, Vec<Diagnostic>> {
+    let lowered = site::lower(tree, &mut diagnostics);
     let catalog = blob::write(lowered).map_err(|blob::TooLarge| {
         let hint = "split it into several programs, or publish large files elsewhere and list their addresses";
         diagnostics.push(Diagnostic::error("", None, "", "the compiled content is larger than 4 GiB").hint(hint));
