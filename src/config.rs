@@ -59,6 +59,24 @@ pub(crate) enum Command {
         #[command(flatten)]
         fetch: Fetch,
     },
+    /// Show what differs between two content trees, as clients would see it
+    Diff {
+        /// The tree as it was
+        old: PathBuf,
+        /// The tree as it is
+        new: PathBuf,
+        /// How to show it: for a terminal, for programs, or for a comment on a merge request
+        #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+        format: DiffFormat,
+        /// End with 3 if there is a difference
+        #[arg(long)]
+        exit_code: bool,
+    },
+    /// Make a content tree of what another program exported
+    Import {
+        #[command(subcommand)]
+        from: Import,
+    },
     /// Serve a content tree from disk, without compiling it in
     Dev {
         /// The content tree
@@ -66,6 +84,25 @@ pub(crate) enum Command {
         dir: PathBuf,
         #[command(flatten)]
         serve: Serve,
+    },
+}
+
+/// What to import.
+#[derive(Subcommand)]
+pub(crate) enum Import {
+    /// The export of the WordPress plugin GetMCP, a JSON file
+    ///
+    /// It becomes one folder in the content tree, which must not be there yet. What cannot be carried over is printed
+    /// with the reason, and kept as comments; the exit code is then 3.
+    Getmcp {
+        /// The exported file
+        file: PathBuf,
+        /// The content tree to put the server's folder into
+        #[arg(long, default_value = "content", value_name = "DIR")]
+        out: PathBuf,
+        /// Where queries for posts are asked: the address of the site's home page
+        #[arg(long, value_name = "URL")]
+        site: Option<String>,
     },
 }
 
@@ -160,6 +197,13 @@ pub(crate) struct Log {
 pub(crate) enum Format {
     Text,
     Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    Text,
+    Json,
+    Markdown,
 }
 
 #[derive(Clone, Copy, ValueEnum)]

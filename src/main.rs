@@ -22,7 +22,7 @@ use tracing::info;
 
 use crate::{
     commands::{FAILED, UNUSABLE},
-    config::{Command, Config, Fetch, Format, Log, Serve},
+    config::{Command, Config, Fetch, Format, Import, Log, Serve},
     content::CATALOG,
 };
 
@@ -68,6 +68,8 @@ async fn run(command: Command) -> io::Result<ExitCode> {
             let site = Site::new(catalog, surroundings(&fetch, 0)?).map_err(io::Error::other)?;
             commands::check_live(&site).await
         }
+        Command::Diff { old, new, format, exit_code } => commands::diff(&old, &new, format, exit_code),
+        Command::Import { from: Import::Getmcp { file, out, site } } => commands::getmcp(&file, &out, site.as_deref()),
     }
 }
 

@@ -2,6 +2,8 @@
 //! to stderr.
 
 mod check;
+mod diff;
+mod import;
 mod list;
 mod read;
 
@@ -17,6 +19,8 @@ use mcpress_compiler::{Compiled, Diagnostic, compile};
 
 pub(crate) use self::{
     check::{check, check_live, compiled},
+    diff::diff,
+    import::getmcp,
     list::list,
     read::read,
 };
@@ -24,6 +28,8 @@ pub(crate) use self::{
 /// A failed command ends with 1; bad usage, and what stops the start, with 2.
 pub(crate) const FAILED: u8 = 1;
 pub(crate) const UNUSABLE: u8 = 2;
+/// What was asked for is done, and there is something to look at: `import` left something out, `diff` was asked to tell.
+pub(crate) const DIFFERENT: u8 = 3;
 
 /// Compiles a tree to serve it; without one if it has errors. Either way it says what it found.
 pub(crate) fn load(dir: &Path) -> Option<Catalog> {
@@ -49,7 +55,39 @@ fn print(diagnostics: &[Diagnostic]) {
     let _ = diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{}: {diagnostic}", diagnostic.severity));
 }
 
+/// A text that somebody else chose, on one line and cut off where it is long: nothing in it moves what stands around it.
+fn printable(text: &str) -> String {
+    const LONGEST: usize = 500;
+    let mut out = String::new();
+    for (index, character) in text.chars().enumerate() {
+        match character {
+            _ if index == LONGEST => {
+                out.push('…');
+                break;
+            }
+            // Marks that turn the direction of what follows, and line ends that are no control characters.
+            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
+                out.extend(character.escape_unicode());
+            }
+            character if character.is_control() => out.extend(character.escape_debug()),
+            character => out.push(character),
+        }
+    }
+    out
+}
+
 fn failure(message: impl Display) -> ExitCode {
     let _ = writeln!(io::stderr(), "error: {message}");
     FAILED.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn what_others_chose_stays_on_its_line() {
+        assert_eq!(printable("a\nb\r\u{1b}[31m\u{202e}é"), r"a\nb\r\u{1b}[31m\u{202e}é");
+        assert_eq!(printable(&"x".repeat(600)).chars().count(), 501);
+    }
 }

@@ -3,32 +3,15 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    process::{Child, Command, Output, Stdio},
+    process::{Child, Command, Output},
 };
 
 use serde_json::Value;
 
-use crate::support::{fixture, request};
-
-fn mcpress(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mcpress"));
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MCPRESS_")) {
-        command.env_remove(name);
-    }
-    command
-}
+use crate::support::{fixture, mcpress, request, stderr, stdout};
 
 fn run(arguments: &[&str]) -> Output {
     mcpress(arguments).output().unwrap()
-}
-
-fn stdout(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).unwrap()
-}
-
-fn stderr(output: &Output) -> &str {
-    std::str::from_utf8(&output.stderr).unwrap()
 }
 
 /// A running server and the addresses that it printed.

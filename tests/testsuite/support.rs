@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     fmt,
     path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
     time::Duration,
 };
 
@@ -37,6 +38,24 @@ pub(crate) struct TestServer {
 /// A folder of `tests/fixtures`.
 pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+/// The program itself, in an environment that says nothing to it.
+pub(crate) fn mcpress(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcpress"));
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MCPRESS_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+pub(crate) fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+pub(crate) fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
 }
 
 /// The parts of a server, to be changed before it starts.
