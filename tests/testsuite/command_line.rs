@@ -54,6 +54,8 @@ fn help_names_every_command_and_flag() {
         "list",
         "read",
         "check",
+        "diff",
+        "import",
         "dev",
         "--listen",
         "MCPRESS_LISTEN",

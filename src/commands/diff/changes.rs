@@ -162,7 +162,8 @@ impl fmt::Display for Counts {
 /// An entry of either list, to be compared.
 struct Entry {
     item: Map<String, Value>,
-    ttl_ms: u64,
+    /// Without one, that of the server.
+    ttl_ms: Option<u64>,
     source: Payload,
 }
 
@@ -202,17 +203,20 @@ fn entries(old: &Catalog, was: Option<&Server>, new: &Catalog, is: Option<&Serve
 }
 
 fn listed(catalog: &Catalog, server: &Server) -> BTreeMap<(Kind, String), Entry> {
+    let own = |ttl_ms: u64| Some(ttl_ms).filter(|ttl_ms| *ttl_ms != server.ttl_ms);
     let resources = server.resources.iter().map(|resource| {
         let source = match resource.source {
             Source::Static(contents) => Payload::Static(contained(catalog, contents)),
             Source::Live(definition) => Payload::Live(json(catalog, definition)),
         };
-        let entry = Entry { item: json(catalog, resource.item).unwrap_or_default(), ttl_ms: resource.ttl_ms, source };
+        let entry =
+            Entry { item: json(catalog, resource.item).unwrap_or_default(), ttl_ms: own(resource.ttl_ms), source };
         ((Kind::Resource, catalog.text(resource.uri).to_owned()), entry)
     });
     let templates = server.templates.iter().map(|template| {
         let source = Payload::Live(json(catalog, template.definition));
-        let entry = Entry { item: json(catalog, template.item).unwrap_or_default(), ttl_ms: template.ttl_ms, source };
+        let entry =
+            Entry { item: json(catalog, template.item).unwrap_or_default(), ttl_ms: own(template.ttl_ms), source };
         ((Kind::Template, catalog.text(template.uri_template).to_owned()), entry)
     });
     resources.chain(templates).collect()

@@ -51,11 +51,16 @@ pub(super) fn details(entry: &EntryChange) -> Vec<String> {
 
 /// Bytes before and after, where they are known and not the same.
 pub(super) fn size(entry: &EntryChange) -> Option<String> {
+    let bytes = |size: Option<u64>| match size {
+        None => "–".to_owned(),
+        Some(1) => "1 byte".to_owned(),
+        Some(size) => format!("{size} bytes"),
+    };
     match (entry.size.old, entry.size.new) {
-        (None, None) => None,
-        (Some(old), Some(new)) if old == new => None,
-        (Some(old), Some(new)) => Some(format!("{old} → {new} bytes")),
-        (Some(bytes), None) | (None, Some(bytes)) => Some(format!("{bytes} bytes")),
+        (old, new) if old == new => None,
+        (Some(old), Some(new)) => Some(format!("{old} → {}", bytes(Some(new)))),
+        (old, new) if entry.status == Status::Changed => Some(format!("{} → {}", bytes(old), bytes(new))),
+        (old, new) => Some(bytes(old.or(new))),
     }
 }
 

@@ -1,7 +1,5 @@
 //! An exported resource → a draft of a definition: what the tree would say, and what speaks against it.
 
-use std::collections::BTreeSet;
-
 use mcpress_catalog::uri_template::Template;
 use serde_json::{Map, Value, json};
 
@@ -41,8 +39,7 @@ pub(super) struct Draft {
 pub(super) struct Drafting<'a> {
     /// Where `wp_query` asks.
     pub(super) site: Option<&'a str>,
-    /// The names of files that are taken.
-    pub(super) files: BTreeSet<String>,
+    pub(super) files: names::Files,
 }
 
 impl Drafting<'_> {
@@ -128,6 +125,9 @@ impl Drafting<'_> {
                 return draft.keep_source(Value::Object(config));
             }
         };
+        if config.shift_remove("cache_ttl").is_some_and(|ttl| !is_empty(&ttl)) {
+            draft.notes.push("`cache_ttl` says nothing of a text that is compiled in; left out".to_owned());
+        }
         draft.refuse_settings(config);
         if draft.is_template && ["{{", "{%", "{#"].iter().any(|opening| text.contains(opening)) {
             let reason = "the text of a template is rendered at each read, and in this one `{{`, `{%` or `{#` would \
@@ -137,7 +137,7 @@ impl Drafting<'_> {
         let mime_type = draft.definition.get("mime_type").and_then(Value::as_str);
         let extension = names::extension(mime_type);
         let source = if fits_a_file(&text, extension) && draft.reasons.is_empty() {
-            let name = names::file(draft.uri.as_deref().unwrap_or_default(), extension, &mut self.files);
+            let name = self.files.name(draft.uri.as_deref().unwrap_or_default(), extension);
             draft.file = Some(format!("files/{name}"));
             json!({ "file": format!("../files/{name}") })
         } else {

@@ -12,7 +12,6 @@ mod write;
 mod yaml;
 
 use std::{
-    collections::BTreeSet,
     fs,
     io::{self, Write},
     path::Path,
@@ -70,7 +69,7 @@ fn import(export: &Export, out: &Path, site: Option<&str>) -> Result<Report, Str
     let slug = slug(export)?;
     write::check(out, &slug)?;
     check_site(export, site)?;
-    let mut drafting = Drafting { site, files: BTreeSet::new() };
+    let mut drafting = Drafting { site, files: names::Files::default() };
     let mut drafts: Vec<Draft> = export.resources.iter().flat_map(|resource| drafting.drafts(resource)).collect();
     let mut unknown = export.unknown.clone();
     unknown.extend(export.server.unknown.clone().into_iter().map(|(name, value)| (format!("server.{name}"), value)));

@@ -1,7 +1,7 @@
 //! Names of folders and files, made of texts that may hold anything. They are of lower-case letters, digits and hyphens,
 //! so that they lead nowhere, and mean the same on every file system.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that Windows keeps for itself, whatever extension follows.
 const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
@@ -13,25 +13,34 @@ pub(super) fn slug(text: &str) -> Option<String> {
     Some(hyphenated(text, LONGEST_SLUG)).filter(|slug| !slug.is_empty())
 }
 
-/// The name of a file for the contents of a URI, another one than those that are taken.
-pub(super) fn file(uri: &str, extension: &str, taken: &mut BTreeSet<String>) -> String {
-    let path = uri.split_once(':').map_or(uri, |(_, path)| path);
-    let path = path.strip_suffix(extension).and_then(|path| path.strip_suffix('.')).unwrap_or(path);
-    let mut stem = hyphenated(path, LONGEST_FILE);
-    let port =
-        |name: &str| stem.len() == 4 && stem.starts_with(name) && stem.ends_with(|last: char| last.is_ascii_digit());
-    if stem.is_empty() {
-        "resource".clone_into(&mut stem);
-    } else if RESERVED.contains(&stem.as_str()) || port("com") || port("lpt") {
-        stem.insert_str(0, "resource-");
+/// The names of files that were given away.
+#[derive(Default)]
+pub(super) struct Files {
+    taken: BTreeSet<String>,
+    /// The number that was tried last, by stem.
+    numbers: BTreeMap<String, usize>,
+}
+
+impl Files {
+    /// The name of a file for the contents of a URI, another one than those that are taken.
+    pub(super) fn name(&mut self, uri: &str, extension: &str) -> String {
+        let path = uri.split_once(':').map_or(uri, |(_, path)| path);
+        let path = path.strip_suffix(extension).and_then(|path| path.strip_suffix('.')).unwrap_or(path);
+        let mut stem = hyphenated(path, LONGEST_FILE);
+        let is_port = matches!(stem.strip_suffix(|last: char| last.is_ascii_digit()), Some("com" | "lpt"));
+        if stem.is_empty() {
+            "resource".clone_into(&mut stem);
+        } else if RESERVED.contains(&stem.as_str()) || is_port {
+            stem.insert_str(0, "resource-");
+        }
+        let mut name = format!("{stem}.{extension}");
+        while !self.taken.insert(name.clone()) {
+            let number = self.numbers.entry(stem.clone()).or_insert(1);
+            *number += 1;
+            name = format!("{stem}-{number}.{extension}");
+        }
+        name
     }
-    let mut name = format!("{stem}.{extension}");
-    let mut number = 2;
-    while !taken.insert(name.clone()) {
-        name = format!("{stem}-{number}.{extension}");
-        number += 1;
-    }
-    name
 }
 
 /// The extension of a file that holds a text of this media type. Never that of a definition.
@@ -70,7 +79,7 @@ mod tests {
 
     #[test]
     fn names_lead_nowhere_and_are_never_taken() {
-        let taken = &mut BTreeSet::new();
+        let mut files = Files::default();
         for (uri, name) in [
             ("docs://guides/Intro", "guides-intro.md"),
             ("docs://guides/intro", "guides-intro-2.md"),
@@ -83,9 +92,9 @@ mod tests {
             ("x:_private", "private.md"),
             ("", "resource-3.md"),
         ] {
-            assert_eq!(file(uri, "md", taken), name, "{uri:?}");
+            assert_eq!(files.name(uri, "md"), name, "{uri:?}");
         }
-        assert!(file(&format!("x:{}", "a".repeat(500)), "md", taken).len() < 100);
+        assert!(files.name(&format!("x:{}", "a".repeat(500)), "md").len() < 100);
     }
 
     #[test]

@@ -35,15 +35,16 @@ const SERVER: &str = "server.yaml";
 pub(super) fn judge(slug: &str, server: &Server, drafts: &mut [Draft]) -> Result<(), String> {
     refuse_duplicates(drafts);
     let mut files = Files::from([(format!("{slug}/{SERVER}"), server_yaml(slug, server, &Map::new())?.into_bytes())]);
-    let path = |index: usize| format!("{slug}/resources/{index}.yaml");
+    let folder = format!("{slug}/resources/");
     for (index, draft) in drafts.iter().enumerate().filter(|(_, draft)| draft.reasons.is_empty()) {
-        files.insert(path(index), yaml(&Value::Object(draft.definition.clone()))?.into_bytes());
+        files.insert(format!("{folder}{index}.yaml"), yaml(&Value::Object(draft.definition.clone()))?.into_bytes());
         files.extend(content_file(slug, draft));
     }
     let Err(diagnostics) = compile_files(files) else { return Ok(()) };
     for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error) {
-        let index = (0..drafts.len()).find(|index| path(*index) == diagnostic.path);
-        let draft = index.map(|index| &mut drafts[index]).ok_or_else(|| diagnostic.to_string())?;
+        let name = diagnostic.path.strip_prefix(&folder).and_then(|name| name.strip_suffix(".yaml"));
+        let index = name.and_then(|name| name.parse::<usize>().ok());
+        let draft = index.and_then(|index| drafts.get_mut(index)).ok_or_else(|| diagnostic.to_string())?;
         draft.refuse(reason(diagnostic));
     }
     Ok(())
