@@ -44,7 +44,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-fn export(resources: Value) -> Value {
+fn export(resources: &Value) -> Value {
     json!({ "format": "getmcp/server-v1", "server": { "slug": "shop" }, "resources": resources })
 }
 
@@ -71,7 +71,7 @@ fn an_export_becomes_a_tree() {
 fn what_is_carried_over_whole_ends_with_0() {
     let folder = tempfile::tempdir().unwrap();
     let resources = json!([static_resource("docs://a", Some("text/plain"), "A")]);
-    let output = import_value(folder.path(), &export(resources), &[]);
+    let output = import_value(folder.path(), &export(&resources), &[]);
     assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
     insta::assert_snapshot!(stdout(&output), @r"
     out/shop: 1 of 1 definitions carried over
@@ -113,10 +113,10 @@ fn nothing_is_written_where_an_import_fails() {
         ("no object", b"[]".to_vec(), &[]),
         ("nothing of an export", b"{\"a\":1}".to_vec(), &[]),
         ("another format", b"{\"format\":\"getmcp/server-v2\",\"server\":{}}".to_vec(), &[]),
-        ("no slug", export(json!([])).to_string().replace("shop", "日本").into_bytes(), &[]),
+        ("no slug", export(&json!([])).to_string().replace("shop", "日本").into_bytes(), &[]),
         ("no list", b"{\"server\":{\"slug\":\"a\"},\"resources\":7}".to_vec(), &[]),
-        ("no site", export(query.clone()).to_string().into_bytes(), &[]),
-        ("a wrong site", export(query).to_string().into_bytes(), &["--site", "shop.example.com"]),
+        ("no site", export(&query).to_string().into_bytes(), &[]),
+        ("a wrong site", export(&query).to_string().into_bytes(), &["--site", "shop.example.com"]),
     ];
     let mut messages = String::new();
     for (name, bytes, arguments) in cases {
@@ -137,7 +137,7 @@ fn nothing_is_overwritten() {
     let there = folder.path().join("out/shop/server.yaml");
     fs::create_dir_all(there.parent().unwrap()).unwrap();
     fs::write(&there, "title: Mine\n").unwrap();
-    let output = import_value(folder.path(), &export(json!([])), &[]);
+    let output = import_value(folder.path(), &export(&json!([])), &[]);
     assert_eq!(output.status.code(), Some(1));
     insta::assert_snapshot!(stderr(&output), @r"
     error: `out/shop` exists already, and nothing is overwritten
@@ -153,7 +153,7 @@ fn a_link_in_the_way_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("out")).unwrap();
     std::os::unix::fs::symlink("../elsewhere", folder.path().join("out/shop")).unwrap();
-    let output = import_value(folder.path(), &export(json!([])), &[]);
+    let output = import_value(folder.path(), &export(&json!([])), &[]);
     assert_eq!(output.status.code(), Some(1));
     assert!(!folder.path().join("elsewhere").exists());
 }
@@ -164,7 +164,7 @@ fn a_disk_that_is_full_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let long = static_resource("docs://long", None, &"x".repeat(100_000));
     let file = folder.path().join("export.json");
-    fs::write(&file, export(json!([static_resource("docs://a", None, "A"), long])).to_string()).unwrap();
+    fs::write(&file, export(&json!([static_resource("docs://a", None, "A"), long])).to_string()).unwrap();
     let program = env!("CARGO_BIN_EXE_mcpress");
     // Files may have 8 KiB, and what goes beyond is an error to the program.
     let script = format!("trap '' XFSZ; ulimit -f 8; exec {program} import getmcp export.json --out out");
@@ -235,7 +235,7 @@ async fn hostile_texts_are_read_as_they_were_stored() {
         .map(|(index, (mime_type, text))| (format!("docs://{index}"), mime_type, text))
         .collect();
     let resources: Vec<_> = cases.iter().map(|(uri, mime_type, text)| static_resource(uri, *mime_type, text)).collect();
-    let output = import_value(folder.path(), &export(resources.into()), &[]);
+    let output = import_value(folder.path(), &export(&resources.into()), &[]);
     assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
     let server = TestServer::with(app(&folder.path().join("out"))).await;
     for (uri, mime_type, text) in &cases {
@@ -243,6 +243,24 @@ async fn hostile_texts_are_read_as_they_were_stored() {
         let contents = &answer["result"]["contents"][0];
         assert_eq!(payload(contents), text.as_bytes(), "{mime_type:?} {text:?}");
         assert_eq!(contents["mimeType"], mime_type.unwrap_or("text/plain"));
+    }
+}
+
+#[tokio::test]
+async fn a_text_behind_a_template_is_read_as_it_was_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = ["Hello!\r\n", "a\n\n\n", "{name} and { { %} }}", "---\nx: y\n---\nz"];
+    let resources = texts.iter().enumerate().map(|(index, text)| {
+        let mut resource = static_resource("", Some("text/markdown"), text);
+        resource["template_uri"] = format!("docs://{index}/{{name}}{{?x}}").into();
+        resource
+    });
+    let output = import_value(folder.path(), &export(&resources.collect()), &[]);
+    assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
+    let server = TestServer::with(app(&folder.path().join("out"))).await;
+    for (index, text) in texts.iter().enumerate() {
+        let answer = server.rpc("shop", "resources/read", json!({ "uri": format!("docs://{index}/anna") })).await;
+        assert_eq!(answer["result"]["contents"][0]["text"], *text, "{answer}");
     }
 }
 
@@ -277,7 +295,7 @@ proptest! {
             resource["description"] = described.as_str().into();
             resource
         }).collect();
-        let mut export = export(resources.into());
+        let mut export = export(&resources.into());
         export["server"]["name"] = name.as_str().into();
         export["server"]["instructions"] = instructions.as_str().into();
         let output = import_value(folder.path(), &export, &[]);
