@@ -22,7 +22,7 @@ use tracing::info;
 
 use crate::{
     commands::{FAILED, UNUSABLE},
-    config::{Command, Config, Fetch, Format, Log, Serve},
+    config::{Command, Config, Fetch, Format, Log, Serve, Starter},
     content::CATALOG,
 };
 
@@ -68,6 +68,12 @@ async fn run(command: Command) -> io::Result<ExitCode> {
             let site = Site::new(catalog, surroundings(&fetch, 0)?).map_err(io::Error::other)?;
             commands::check_live(&site).await
         }
+        Command::New { starter: Starter::Server { slug, dir } } => commands::new_server(&dir, &slug),
+        Command::New { starter: Starter::Resource { slug, path, kind, dir } } => {
+            commands::new_resource(&dir, &slug, &path, kind)
+        }
+        Command::Schema { out: Some(out), .. } => commands::write_schemas(&out),
+        Command::Schema { name, .. } => commands::print_schema(&name.unwrap_or_default()),
     }
 }
 

@@ -3,7 +3,9 @@
 
 mod check;
 mod list;
+mod new;
 mod read;
+mod schema;
 
 use std::{
     fmt::Display,
@@ -18,7 +20,9 @@ use mcpress_compiler::{Compiled, Diagnostic, compile};
 pub(crate) use self::{
     check::{check, check_live, compiled},
     list::list,
+    new::{new_resource, new_server},
     read::read,
+    schema::{print_schema, write_schemas},
 };
 
 /// A failed command ends with 1; bad usage, and what stops the start, with 2.

@@ -19,15 +19,15 @@ fn mcpress(arguments: &[&str]) -> Command {
     command
 }
 
-fn run(arguments: &[&str]) -> Output {
+pub(crate) fn run(arguments: &[&str]) -> Output {
     mcpress(arguments).output().unwrap()
 }
 
-fn stdout(output: &Output) -> &str {
+pub(crate) fn stdout(output: &Output) -> &str {
     std::str::from_utf8(&output.stdout).unwrap()
 }
 
-fn stderr(output: &Output) -> &str {
+pub(crate) fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
@@ -72,6 +72,8 @@ fn help_names_every_command_and_flag() {
         "read",
         "check",
         "dev",
+        "new",
+        "schema",
         "--listen",
         "MCPRESS_LISTEN",
         "--allowed-hosts",

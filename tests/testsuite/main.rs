@@ -11,6 +11,7 @@ mod ids;
 mod layers;
 mod lists;
 mod live;
+mod new;
 mod reads;
 mod rmcp_client;
 mod shutdown;
