@@ -417,9 +417,10 @@ mod tests {
             for name in ["after", "before", "column"] {
                 lowers(&format!("{{site: https://example.com, query: {{date_query: {{{name}: {quoted}}}}}}}"), false);
             }
-            for name in ["href", "body", "select", "accept_status", "method", "template"] {
+            for name in ["body", "select", "accept_status", "method", "template"] {
                 lowers(&format!("{{href: https://example.com/, {name}: {quoted}}}"), true);
             }
+            lowers(&format!("{{href: {quoted}}}"), true);
             lowers(&format!("{{site: {quoted}, fields: [{quoted}]}}"), false);
         }
     }
