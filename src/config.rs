@@ -85,6 +85,58 @@ pub(crate) enum Command {
         #[command(flatten)]
         serve: Serve,
     },
+    /// Write a commented starter that compiles as it is; nothing is overwritten
+    New {
+        #[command(subcommand)]
+        starter: Starter,
+    },
+    /// Print the JSON Schema of a file, for editors
+    Schema {
+        /// `server` for server.yaml, `site` for site.yaml, `resource` for definitions
+        #[arg(value_parser = ["server", "site", "resource"], required_unless_present = "out", conflicts_with = "out")]
+        name: Option<String>,
+        /// Write all of them into this folder instead
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+}
+
+/// What `new` writes.
+#[derive(Subcommand)]
+pub(crate) enum Starter {
+    /// A folder with a `server.yaml` and a first page
+    Server {
+        /// The folder's name, and the server's in /mcp/{slug}
+        slug: String,
+        /// The content tree
+        #[arg(long, default_value = "content")]
+        dir: PathBuf,
+    },
+    /// A file below the `resources/` of a server
+    Resource {
+        /// The server's slug
+        slug: String,
+        /// The file's path below `resources/`; the extension may be left out
+        path: String,
+        /// What the content comes from
+        #[arg(long, value_enum)]
+        kind: Kind,
+        /// The content tree
+        #[arg(long, default_value = "content")]
+        dir: PathBuf,
+    },
+}
+
+/// What a resource's content comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// Content that is compiled in: a Markdown page, or a definition if PATH ends with `.yaml`
+    Static,
+    /// A definition of content that is fetched anew on each read
+    Url,
+    /// A definition of a WordPress query that is run anew on each read
+    WpQuery,
 }
 
 /// What to import.

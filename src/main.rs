@@ -22,7 +22,7 @@ use tracing::info;
 
 use crate::{
     commands::{FAILED, UNUSABLE},
-    config::{Command, Config, Fetch, Format, Import, Log, Serve},
+    config::{Command, Config, Fetch, Format, Import, Log, Serve, Starter},
     content::CATALOG,
 };
 
@@ -70,6 +70,12 @@ async fn run(command: Command) -> io::Result<ExitCode> {
         }
         Command::Diff { old, new, format, exit_code } => commands::diff(&old, &new, format, exit_code),
         Command::Import { from: Import::Getmcp { file, out, site } } => commands::getmcp(&file, &out, site.as_deref()),
+        Command::New { starter: Starter::Server { slug, dir } } => commands::new_server(&dir, &slug),
+        Command::New { starter: Starter::Resource { slug, path, kind, dir } } => {
+            commands::new_resource(&dir, &slug, &path, kind)
+        }
+        Command::Schema { out: Some(out), .. } => commands::write_schemas(&out),
+        Command::Schema { name, .. } => commands::print_schema(&name.unwrap_or_default()),
     }
 }
 

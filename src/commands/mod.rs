@@ -5,7 +5,9 @@ mod check;
 mod diff;
 mod import;
 mod list;
+mod new;
 mod read;
+mod schema;
 
 use std::{
     fmt::Display,
@@ -22,7 +24,9 @@ pub(crate) use self::{
     diff::diff,
     import::getmcp,
     list::list,
+    new::{new_resource, new_server},
     read::read,
+    schema::{print_schema, write_schemas},
 };
 
 /// A failed command ends with 1; bad usage, and what stops the start, with 2.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::{fixture, mcpress, request, stderr, stdout};
 
-fn run(arguments: &[&str]) -> Output {
+pub(crate) fn run(arguments: &[&str]) -> Output {
     mcpress(arguments).output().unwrap()
 }
 
@@ -57,6 +57,8 @@ fn help_names_every_command_and_flag() {
         "diff",
         "import",
         "dev",
+        "new",
+        "schema",
         "--listen",
         "MCPRESS_LISTEN",
         "--allowed-hosts",

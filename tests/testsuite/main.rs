@@ -13,6 +13,7 @@ mod import;
 mod layers;
 mod lists;
 mod live;
+mod new;
 mod reads;
 mod rmcp_client;
 mod shutdown;

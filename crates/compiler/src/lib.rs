@@ -4,6 +4,7 @@
 //!   that are not on disk.
 //! - [`emit()`] writes the table that the binary is built from.
 //! - [`Diagnostic`] is what is wrong with a tree.
+//! - [`schema()`] gives editors the JSON Schema of a file of the tree.
 //!
 //! A file goes through `tree` (read), `yaml` (parsed, every value with its place), `definition` (as its author wrote
 //! it), `resource` (checked, an entry) and `blob` (finished JSON).
@@ -19,6 +20,7 @@ mod files;
 mod front_matter;
 mod identity;
 mod resource;
+mod schema;
 mod scope;
 mod server;
 mod site;
@@ -35,6 +37,8 @@ use mcpress_catalog::Catalog;
 
 pub use diagnostic::{Diagnostic, Position, Severity};
 pub use emit::emit;
+pub use schema::{SCHEMAS, schema};
+pub use server::is_slug;
 
 /// A content tree that compiled.
 #[derive(Debug)]
@@ -78,5 +82,19 @@ fn compile_tree(tree: &tree::Tree, root: &Path, mut diagnostics: Vec<Diagnostic>
     match catalog {
         Ok(catalog) if !failed => Ok(Compiled { catalog, warnings: diagnostics }),
         _ => Err(diagnostics),
+    }
+}
+
+/// The URI that a plain file would have by its path below `resources/` in the tree at `root`.
+///
+/// # Errors
+/// What is wrong with the server's `server.yaml`.
+pub fn uri_of(root: &Path, slug: &str, path: &str) -> Result<String, Vec<Diagnostic>> {
+    // What is wrong with other files is none of its business.
+    let tree = tree::Tree::load(root, &mut Vec::new());
+    let mut diagnostics = Vec::new();
+    match site::uri_of(&tree, slug, path, &mut diagnostics) {
+        Some(uri) if diagnostics.is_empty() => Ok(uri),
+        _ => Err(diagnostics.into_iter().map(|diagnostic| diagnostic.relative_to(root)).collect()),
     }
 }

@@ -112,7 +112,7 @@ impl Server {
 }
 
 /// A slug: letters, digits and inner hyphens, 1 to 63 of them.
-pub(crate) fn is_slug(name: &str) -> bool {
+pub fn is_slug(name: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=63).contains(&name.len()) && !name.starts_with('-') && !name.ends_with('-') && name.bytes().all(inner)
 }

@@ -55,6 +55,22 @@ pub(crate) fn lower<'a>(tree: &'a Tree, diagnostics: &mut Vec<Diagnostic>) -> Lo
     Lowered { hash, servers, partials }
 }
 
+/// The URI of a plain file of a server, whose `server.yaml` is read for it.
+pub(crate) fn uri_of(tree: &Tree, slug: &str, path: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<String> {
+    let server_path = format!("{slug}/{SERVER_FILE}");
+    let definition: ServerDefinition = read_file(tree, &server_path, diagnostics)?;
+    let scope = &mut Scope {
+        tree,
+        path: &server_path,
+        prefix: "",
+        arguments: &[],
+        variables: &Map::new(),
+        environment: &Environment::new(),
+        diagnostics,
+    };
+    Some(Server::lower(slug, definition, &Site::default(), "", scope).uri_of(path))
+}
+
 fn partials<'a>(tree: &'a Tree, diagnostics: &mut Vec<Diagnostic>) -> (Vec<(&'a str, &'a str)>, Environment<'static>) {
     let mut partials = Vec::new();
     for (name, bytes) in tree.below(PARTIALS) {
