@@ -7,7 +7,10 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::command_line::{run, stderr, stdout};
+use crate::{
+    command_line::run,
+    support::{stderr, stdout},
+};
 
 /// A tree that is not there yet, in a folder of its own.
 fn tree() -> (TempDir, String) {
