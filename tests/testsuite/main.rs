@@ -11,6 +11,8 @@ mod ids;
 mod layers;
 mod lists;
 mod live;
+mod logs;
+mod metrics;
 mod reads;
 mod rmcp_client;
 mod shutdown;
