@@ -6,8 +6,9 @@
 mod process;
 
 use std::{
+    collections::HashMap,
     fmt::{self, Write},
-    sync::Arc,
+    sync::{Arc, PoisonError, RwLock},
     time::{Duration, Instant},
 };
 
@@ -28,6 +29,8 @@ const UPSTREAM_BUCKETS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 /// All metrics of the program. One is shared by everything that counts.
 pub struct Metrics {
     registry: Registry,
+    /// So that one look-up finds all that counts a request.
+    kinds: RwLock<HashMap<Answered, Kind>>,
     requests: Family<Answered, Counter>,
     request_duration: Family<Called, Histogram, fn() -> Histogram>,
     response_bytes: Family<Of, Counter>,
@@ -48,6 +51,13 @@ pub(crate) struct Answered {
     pub(crate) method: &'static str,
     pub(crate) revision: &'static str,
     pub(crate) outcome: &'static str,
+}
+
+/// What counts requests that are alike.
+struct Kind {
+    requests: Counter,
+    duration: Histogram,
+    response_bytes: Counter,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -114,14 +124,23 @@ impl Metrics {
         self.content.get_or_create(&Content { hash: hash.to_owned() }).set(1);
     }
 
-    /// Counts a request that is answered. All that it looks up is there after the first request of its kind, and then
-    /// it allocates nothing.
+    /// Counts a request that is answered. After the first of its kind it allocates nothing.
     pub(crate) fn answered(&self, request: &Answered, bytes: u64, duration: Duration) {
+        if let Some(kind) = self.kinds.read().unwrap_or_else(PoisonError::into_inner).get(request) {
+            return kind.count(bytes, duration);
+        }
+        let kind = self.kind(request);
+        kind.count(bytes, duration);
+        self.kinds.write().unwrap_or_else(PoisonError::into_inner).insert(request.clone(), kind);
+    }
+
+    fn kind(&self, request: &Answered) -> Kind {
         let Answered { server, method, .. } = request;
-        self.requests.get_or_create(request).inc();
-        let called = Called { server: server.clone(), method };
-        self.request_duration.get_or_create(&called).observe(duration.as_secs_f64());
-        self.response_bytes.get_or_create(&Of { server: called.server }).inc_by(bytes);
+        Kind {
+            requests: self.requests.get_or_create_owned(request),
+            duration: self.request_duration.get_or_create_owned(&Called { server: server.clone(), method }),
+            response_bytes: self.response_bytes.get_or_create_owned(&Of { server: server.clone() }),
+        }
     }
 
     /// Notes how many connections there may be.
@@ -160,6 +179,7 @@ impl Default for Metrics {
         let upstream_duration: fn() -> Histogram = || Histogram::new(UPSTREAM_BUCKETS);
         let metrics = Self {
             registry: Registry::default(),
+            kinds: RwLock::default(),
             requests: Family::default(),
             request_duration: Family::new_with_constructor(request_duration),
             response_bytes: Family::default(),
@@ -198,6 +218,14 @@ impl Default for Metrics {
         let help = "Reads of entries with a cache, by where the answer came from";
         registry.register("cache_reads", help, metrics.cache_reads.clone());
         Self { registry: root, ..metrics }
+    }
+}
+
+impl Kind {
+    fn count(&self, bytes: u64, duration: Duration) {
+        self.requests.inc();
+        self.duration.observe(duration.as_secs_f64());
+        self.response_bytes.inc_by(bytes);
     }
 }
 
