@@ -113,7 +113,6 @@ async fn message(server: Server<'_>, headers: Headers<'_>, text: &str, record: &
         Err(invalid) => return failure(record, Status::BadRequest, invalid.id, &invalid.error),
     };
     record.rpc = METHODS.into_iter().find(|method| *method == request.method).unwrap_or("other");
-    let record = &mut *record;
     let called = async {
         let params = Params::parse(request.params)?;
         if let Some(traceparent) = params.meta.and_then(|meta| jsonrpc::string(meta.traceparent?)) {
