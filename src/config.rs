@@ -164,6 +164,9 @@ pub(crate) struct Serve {
     /// Address and port; port 0 takes a free one
     #[arg(long, env = "MCPRESS_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
     pub(crate) listen: String,
+    /// Address and port for Prometheus, at /metrics; without it there are no metrics
+    #[arg(long, env = "MCPRESS_METRICS_LISTEN", value_name = "ADDRESS")]
+    pub(crate) metrics_listen: Option<String>,
     /// Hosts that requests may name besides the loopback names, comma separated: `name`, `name:port`, or `*`
     #[arg(long, env = "MCPRESS_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOSTS")]
     allowed_hosts: Vec<String>,

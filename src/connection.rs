@@ -75,6 +75,7 @@ fn protocols(limits: &Limits) -> auto::Builder<TokioExecutor> {
 pub(crate) async fn serve(shared: Arc<Shared>, tcp: TcpStream, mut closing: watch::Receiver<()>) {
     // Answers are written whole; waiting for more to fill a packet would only delay them.
     let _ = tcp.set_nodelay(true);
+    let _open = shared.app.metrics.connection();
     let Limits { header_timeout, write_timeout, .. } = shared.app.limits;
     let activity = Arc::new(Activity::default());
     let stream = Stream::new(tcp, Arc::clone(&activity), write_timeout);

@@ -11,7 +11,7 @@
 //!
 //! There are no redirects, since clients lose the body of a `POST` on the way.
 
-use std::time::Instant;
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
@@ -25,7 +25,7 @@ use tokio::{
     sync::{Semaphore, SemaphorePermit, watch},
     time,
 };
-use tracing::{Instrument, debug, debug_span, field::Empty};
+use tracing::debug;
 
 use crate::{
     access::Access,
@@ -33,7 +33,10 @@ use crate::{
     jsonrpc::{self, Error},
     limits::Limits,
     mcp::{self, Header, Headers, Reply, Server, Site, Status, Subscription},
+    metrics::Metrics,
+    record::{Http, Record},
     sse,
+    trace::Trace,
 };
 
 /// Everything that requests share.
@@ -44,13 +47,17 @@ pub struct App {
     pub access: Access,
     /// How much of it.
     pub limits: Limits,
+    /// Where it is counted.
+    pub metrics: Arc<Metrics>,
 }
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// What an endpoint answers to.
 const ENDPOINT_METHODS: &str = "POST, OPTIONS";
 
-const CORS_REQUEST_HEADERS: &str =
-    "content-type, accept, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id";
+const CORS_REQUEST_HEADERS: &str = "content-type, accept, authorization, mcp-protocol-version, mcp-method, mcp-name, \
+     mcp-session-id, last-event-id, x-request-id, traceparent, tracestate";
 
 /// Bytes of a body that count for nothing, so that large bodies do not keep out the usual ones.
 const MAX_FREE: usize = 16 << 10;
@@ -71,25 +78,32 @@ pub(crate) async fn respond(
     request: Request<Incoming>,
     closing: watch::Receiver<()>,
 ) -> Response<Body> {
-    let start = Instant::now();
     let (head, body) = request.into_parts();
     let mut upload = Upload { body, is_begun: false, memory };
-    let span = debug_span!("request", method = %head.method, path = head.uri.path(), rpc = Empty);
-    async {
-        let mut response = route(app, &head, &mut upload, closing).await;
-        if is_refused(response.status()) && upload.goes_on(&head.headers) {
-            drain(upload.body);
-        }
-        add_cors(&app.access, &head.headers, &mut response);
-        if head.method == Method::HEAD {
-            empty(&mut response);
-        }
-        let bytes = response.body().size_hint().exact();
-        debug!(status = response.status().as_u16(), bytes, elapsed = ?start.elapsed(), "answered");
-        response
+    let http = Http { method: head.method.as_str(), path: head.uri.path() };
+    let mut record = Record::new(trace(&head.headers), http, &app.metrics);
+    let mut response = route(app, &head, &mut upload, closing, &mut record).await;
+    if is_refused(response.status()) && upload.goes_on(&head.headers) {
+        drain(upload.body);
     }
-    .instrument(span)
-    .await
+    add_cors(&app.access, &head.headers, &mut response);
+    if let Ok(id) = HeaderValue::from_maybe_shared(record.trace.header()) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    if head.method == Method::HEAD {
+        empty(&mut response);
+    }
+    record.answered(response.status().as_u16(), response.body().size_hint().exact());
+    response
+}
+
+/// The id and the trace that a client sends, if it sends one of each.
+fn trace(headers: &HeaderMap) -> Trace {
+    let only = |name: &str| {
+        let mut values = headers.get_all(name).iter();
+        values.next().map(HeaderValue::as_bytes).filter(|_| values.next().is_none())
+    };
+    Trace::new(only("x-request-id"), only("traceparent"))
 }
 
 /// The body of a request.
@@ -107,7 +121,13 @@ impl Upload<'_> {
     }
 }
 
-async fn route(app: &App, head: &Parts, upload: &mut Upload<'_>, closing: watch::Receiver<()>) -> Response<Body> {
+async fn route(
+    app: &App,
+    head: &Parts,
+    upload: &mut Upload<'_>,
+    closing: watch::Receiver<()>,
+    record: &mut Record<'_>,
+) -> Response<Body> {
     let path = head.uri.path();
     if matches!(path, "/healthz" | "/readyz") {
         return page(head, "text/plain", "ok\n");
@@ -124,7 +144,7 @@ async fn route(app: &App, head: &Parts, upload: &mut Upload<'_>, closing: watch:
         }
         _ => {
             match path.strip_prefix("/mcp/").and_then(|slug| app.site.server(slug.strip_suffix('/').unwrap_or(slug))) {
-                Some(server) => endpoint(app, server, head, upload, closing).await,
+                Some(server) => endpoint(app, server, head, upload, closing, record).await,
                 None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
             }
         }
@@ -168,7 +188,9 @@ async fn endpoint(
     head: &Parts,
     upload: &mut Upload<'_>,
     closing: watch::Receiver<()>,
+    record: &mut Record<'_>,
 ) -> Response<Body> {
+    record.server = server.slug();
     match head.method {
         Method::POST => {}
         Method::OPTIONS => return preflight(),
@@ -190,7 +212,7 @@ async fn endpoint(
         method: mcp_header(&head.headers, "mcp-method"),
         name: mcp_header(&head.headers, "mcp-name"),
     };
-    match mcp::answer(server, headers, &body).await {
+    match mcp::answer(server, headers, &body, record).await {
         Reply::Accepted => response(StatusCode::ACCEPTED, Body::empty()),
         Reply::Response(status, frames) => json(status.into(), Body::Response(frames)),
         Reply::Batch(frames) => json(StatusCode::OK, Body::Frames(frames.into())),
@@ -198,7 +220,7 @@ async fn endpoint(
             reject(StatusCode::NOT_ACCEPTABLE, "`Accept` must allow `text/event-stream`")
         }
         Reply::Subscription(Subscription { acknowledged, response, permit }) => {
-            events(sse::stream(&acknowledged, response, closing, permit))
+            events(sse::stream(&acknowledged, response, closing, (permit, app.metrics.stream())))
         }
     }
 }
@@ -328,7 +350,8 @@ fn add_cors(access: &Access, request: &HeaderMap, response: &mut Response<Body>)
         && origin.to_str().is_ok_and(|origin| access.allows_origin(origin))
     {
         response.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-        response.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("www-authenticate"));
+        response
+            .insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("www-authenticate, x-request-id"));
     }
 }
 

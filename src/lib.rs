@@ -8,6 +8,8 @@
 //! - [`mcp`]: one `match` from method to answer
 //! - `jsonrpc`: parses and writes messages
 //! - [`fetch`]: content from elsewhere
+//! - `record`, [`metrics`] and [`trace`]: what is counted and logged of a request, and the id by which it is known;
+//!   [`exporter`] gives out what is counted
 //!
 //! Nothing about a client is kept between two requests, so that any replica answers any of them.
 
@@ -15,11 +17,17 @@ pub mod access;
 mod activity;
 mod body;
 mod connection;
+pub mod exporter;
 pub mod fetch;
 pub mod http;
 mod jsonrpc;
 pub mod limits;
 pub mod mcp;
+pub mod metrics;
+mod outcome;
+mod record;
 pub mod server;
 mod sse;
 mod stream;
+mod throttle;
+pub mod trace;

@@ -11,6 +11,7 @@ use std::{
 };
 
 use mcpress::{
+    exporter,
     fetch::Fetcher,
     http::App,
     mcp::{Missing, Site, Surroundings},
@@ -19,6 +20,7 @@ use mcpress::{
 use mcpress_catalog::Catalog;
 use tokio::{net::TcpListener, time::sleep};
 use tracing::info;
+use tracing_subscriber::{filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
 
 use crate::{
     commands::{FAILED, UNUSABLE},
@@ -81,7 +83,7 @@ async fn run(command: Command) -> io::Result<ExitCode> {
 
 /// Serves until a signal says to stop; a second one stops at once.
 async fn serve(catalog: Catalog, flags: &Serve) -> io::Result<ExitCode> {
-    let (listener, address, app) = match prepare(catalog, flags).await {
+    let (listener, metrics_listener, app) = match prepare(catalog, flags).await {
         Ok(prepared) => prepared,
         Err(message) => {
             let _ = writeln!(io::stderr(), "error: {message}");
@@ -89,7 +91,11 @@ async fn serve(catalog: Catalog, flags: &Serve) -> io::Result<ExitCode> {
         }
     };
     let mut signals = Signals::install()?;
-    print_addresses(address, &app.site)?;
+    print_addresses(&listener, metrics_listener.as_ref(), &app.site)?;
+    if let Some(listener) = metrics_listener {
+        // Until the program ends, so that the end is seen too.
+        tokio::spawn(exporter::run(listener, app.metrics.clone()));
+    }
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let shutdown = async {
@@ -108,18 +114,17 @@ async fn serve(catalog: Catalog, flags: &Serve) -> io::Result<ExitCode> {
     }
 }
 
-async fn prepare(catalog: Catalog, flags: &Serve) -> Result<(TcpListener, SocketAddr, App), String> {
+async fn prepare(catalog: Catalog, flags: &Serve) -> Result<(TcpListener, Option<TcpListener>, App), String> {
     let access = flags.access()?;
     let limits = flags.limits();
     let surroundings = surroundings(&flags.fetch, limits.subscriptions).map_err(|error| error.to_string())?;
+    let metrics = surroundings.fetcher.metrics().clone();
     let site = Site::new(catalog, surroundings).map_err(|error| error.to_string())?;
     if !site.missing().is_empty() {
         let lines = site.missing().iter().map(|Missing { name, place }| format!("\n  {name}, needed by {place}"));
         return Err(format!("variables are missing in the environment:{}", lines.collect::<String>()));
     }
-    let unusable = |error: io::Error| format!("cannot listen on `{}`: {error}", flags.listen);
-    let listener = TcpListener::bind(&flags.listen).await.map_err(unusable)?;
-    let address = listener.local_addr().map_err(unusable)?;
+    let (listener, address) = listen(&flags.listen).await?;
     if !address.ip().is_loopback() && access.is_loopback_only() {
         return Err(format!(
             "`{address}` can be reached from elsewhere, but only loopback names are allowed as `Host`\n  \
@@ -127,7 +132,19 @@ async fn prepare(catalog: Catalog, flags: &Serve) -> Result<(TcpListener, Socket
              `mcp.example.com`, or to `*` where something in front of it checks them"
         ));
     }
-    Ok((listener, address, App { site, access, limits }))
+    let metrics_listener = match &flags.metrics_listen {
+        Some(address) => Some(listen(address).await?.0),
+        None => None,
+    };
+    metrics.serves(site.catalog().text(site.catalog().hash));
+    Ok((listener, metrics_listener, App { site, access, limits, metrics }))
+}
+
+async fn listen(address: &str) -> Result<(TcpListener, SocketAddr), String> {
+    let unusable = |error: io::Error| format!("cannot listen on `{address}`: {error}");
+    let listener = TcpListener::bind(address).await.map_err(unusable)?;
+    let address = listener.local_addr().map_err(unusable)?;
+    Ok((listener, address))
 }
 
 fn surroundings(flags: &Fetch, subscriptions: usize) -> io::Result<Surroundings> {
@@ -135,22 +152,26 @@ fn surroundings(flags: &Fetch, subscriptions: usize) -> io::Result<Surroundings>
     Ok(Surroundings { fetcher, environment: config::environment(), subscriptions })
 }
 
-/// One line for each server. That nobody reads them is no reason not to serve.
-fn print_addresses(address: SocketAddr, site: &Site) -> io::Result<()> {
+/// One line for each server, then that of the metrics. That nobody reads them is no reason not to serve.
+fn print_addresses(listener: &TcpListener, metrics: Option<&TcpListener>, site: &Site) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let lines = site.servers().map(|(slug, _)| format!("http://{address}/mcp/{slug}\n")).collect::<String>();
+    let address = listener.local_addr()?;
+    let mut lines = site.servers().map(|(slug, _)| format!("http://{address}/mcp/{slug}\n")).collect::<String>();
+    if let Some(listener) = metrics {
+        lines.push_str(&format!("http://{}/metrics\n", listener.local_addr()?));
+    }
     commands::unless_unread(out.write_all(lines.as_bytes()).and_then(|()| out.flush()))
 }
 
 fn start_logging(log: &Log) {
+    // Libraries say nothing: they know paths and headers, and what matters of their errors is in our own lines.
+    let own = Targets::new().with_target("mcpress", tracing::Level::from(log.log_level));
     // That a line of the log cannot be written is reported on stderr too, and there it panics.
-    let logs = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::from(log.log_level))
-        .with_writer(io::stderr)
-        .log_internal_errors(false);
+    let lines = tracing_subscriber::fmt::layer().with_target(false).with_writer(io::stderr).log_internal_errors(false);
+    let logs = tracing_subscriber::registry().with(own);
     match log.log_format {
-        Format::Text => logs.with_ansi(false).init(),
-        Format::Json => logs.json().init(),
+        Format::Text => logs.with(lines.with_ansi(false)).init(),
+        Format::Json => logs.with(lines.json().flatten_event(true).with_current_span(false)).init(),
     }
 }
 

@@ -21,6 +21,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// flight are answered, or when that takes too long.
 pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output = ()>) {
     let slots = Arc::new(Semaphore::new(app.limits.connections.min(Semaphore::MAX_PERMITS)));
+    app.metrics.allows_connections(app.limits.connections);
     let shutdown_timeout = app.limits.shutdown_timeout;
     let shared = Arc::new(Shared::new(app));
     let (open, closing) = watch::channel(());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::{
-    sync::{OwnedSemaphorePermit, mpsc, watch},
+    sync::{mpsc, watch},
     time::{Instant, interval_at},
 };
 
@@ -14,16 +14,12 @@ use crate::body::Body;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// A stream of `first`, then comments, then `last` when `closing` closes. It ends early when the client goes away.
-pub(crate) fn stream(
-    first: &str,
-    last: String,
-    mut closing: watch::Receiver<()>,
-    permit: OwnedSemaphorePermit,
-) -> Body {
+/// Until then it holds what there is one of for each stream.
+pub(crate) fn stream(first: &str, last: String, mut closing: watch::Receiver<()>, held: impl Send + 'static) -> Body {
     let (events, body) = mpsc::channel(2);
     let first = event(first);
     tokio::spawn(async move {
-        let _permit = permit;
+        let _held = held;
         let mut message = first;
         let mut keep_alive = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
         while events.send(message).await.is_ok() {

@@ -39,6 +39,9 @@ pub(super) struct Meta<'a> {
     pub(super) client_capabilities: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present", rename = "io.modelcontextprotocol/clientInfo")]
     pub(super) client_info: Option<&'a RawValue>,
+    /// Of W3C's Trace Context, without a prefix by SEP-414.
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub(super) traceparent: Option<&'a RawValue>,
 }
 
 impl<'a> Params<'a> {

@@ -19,8 +19,11 @@ use super::{
     site::{Live, Origin},
 };
 use crate::{
-    fetch::{self, FetchError, Fetched},
+    fetch::{self, Errand, FetchError, Fetched},
     jsonrpc::{Error, INTERNAL_ERROR},
+    outcome::Outcome,
+    record::{Record, loggable},
+    trace::Trace,
 };
 
 /// Characters of a template's argument. A client chooses it, and what it chose may go to an upstream.
@@ -35,8 +38,14 @@ enum Found<'a> {
 }
 
 /// `resources/read`.
-pub(super) async fn read(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
-    let Contents { ttl_ms, json, meta } = contents(server, &params.uri()?).await?;
+pub(super) async fn read(
+    server: Server<'_>,
+    params: &Params<'_>,
+    record: &mut Record<'_>,
+) -> Result<Success, Rejection> {
+    let uri = params.uri()?;
+    record.reads(&uri);
+    let Contents { ttl_ms, json, meta } = contents(server, &uri, &record.trace).await?;
     Ok(Success { ttl_ms, meta, member: r#""contents":"#, content: json, end: Bytes::from_static(b"}}") })
 }
 
@@ -50,15 +59,24 @@ pub(super) struct Contents {
     meta: String,
 }
 
+/// A read of what is not static.
+#[derive(Clone, Copy)]
+struct Read<'a> {
+    server: Server<'a>,
+    live: &'a Live,
+    uri: &'a str,
+    trace: &'a Trace,
+}
+
 /// The contents of a URI.
-pub(super) async fn contents(server: Server<'_>, uri: &str) -> Result<Contents, Error> {
+pub(super) async fn contents(server: Server<'_>, uri: &str, trace: &Trace) -> Result<Contents, Error> {
     let (ttl_ms, found) = find(server, uri).ok_or_else(|| not_found(uri))?;
     match found {
         Found::Static(contents) => {
             Ok(Contents { ttl_ms, json: server.site.catalog.bytes(contents), meta: String::new() })
         }
         Found::Live(live, arguments) => {
-            let (json, meta) = resolve(server, live, uri, arguments).await?;
+            let (json, meta) = resolve(Read { server, live, uri, trace }, arguments).await?;
             Ok(Contents { ttl_ms, json, meta })
         }
     }
@@ -106,7 +124,8 @@ fn page(
 }
 
 fn not_found(uri: &str) -> Error {
-    Error::invalid_params(format!("Resource not found: {uri}")).with_data(json!({ "uri": uri }))
+    let error = Error::invalid_params(format!("Resource not found: {uri}")).with_data(json!({ "uri": uri }));
+    error.counts_as(Outcome::NotFound)
 }
 
 /// What a URI stands for, and how long a client may keep it.
@@ -143,26 +162,23 @@ fn climbs(value: &str) -> bool {
 }
 
 /// Makes the `contents` of a resource that is not static, and what is to be said of it in `_meta` of the result.
-async fn resolve(
-    server: Server<'_>,
-    live: &Live,
-    uri: &str,
-    arguments: BTreeMap<String, String>,
-) -> Result<(Bytes, String), Error> {
+async fn resolve(read: Read<'_>, arguments: BTreeMap<String, String>) -> Result<(Bytes, String), Error> {
+    let Read { server, live, uri, trace } = read;
+    let fetcher = || server.site.fetcher.on(Errand { server: server.slug(), trace: trace.clone() });
     let fetched = match &live.origin {
         Origin::Template { context, name } => {
-            let text = render(server, live, (context, name), uri, arguments)?;
+            let text = render(read, context, name, arguments)?;
             let mime_type = live.definition.mime_type.as_deref();
             return Ok((contents_of(live, uri, mime_type, Payload::Text(&text)), String::new()));
         }
-        Origin::Url(url) => server.site.fetcher.fetch(url, &arguments).await,
-        Origin::WpQuery(query) => server.site.fetcher.query(query, &arguments).await,
+        Origin::Url(url) => fetcher().fetch(url, &arguments).await,
+        Origin::WpQuery(query) => fetcher().query(query, &arguments).await,
         Origin::Missing(names) => {
             let message = format!("missing in the environment: {}", names.join(", "));
             return Err(Error::new(INTERNAL_ERROR, message));
         }
     };
-    let fetched = fetched.map_err(|error| failed(server, live, uri, &error))?;
+    let fetched = fetched.map_err(|error| failed(read, &error))?;
     let payload = match &fetched.payload {
         fetch::Payload::Text(text) => Payload::Text(text),
         fetch::Payload::Blob(bytes) => Payload::Blob(bytes),
@@ -185,26 +201,41 @@ fn meta(fetched: &Fetched) -> String {
     stale.into_iter().chain(left_out).collect::<Vec<_>>().join(",")
 }
 
-/// A client learns in one sentence what failed; why is for the log, where it finds it by the name of the failure.
-fn failed(server: Server<'_>, live: &Live, uri: &str, error: &FetchError) -> Error {
+/// A client learns in one sentence what failed; why is for the log, where it stands with the id of the request.
+fn failed(read: Read<'_>, error: &FetchError) -> Error {
     if error.is_not_found() {
-        return not_found(uri);
+        return not_found(read.uri);
     }
-    let failure = server.site.name_failure();
-    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-    let cause = causes.map(ToString::to_string).reduce(|causes, cause| format!("{causes}: {cause}"));
-    tracing::warn!(failure, defined = live.definition.place, %error, cause, "fetch failed");
-    Error::new(INTERNAL_ERROR, error.to_string()).with_data(json!({ "failure": failure }))
+    let message = error.to_string();
+    log(read, "fetch failed", &message, error.cause().as_deref());
+    read.error(message).counts_as(Outcome::FetchFailed)
+}
+
+/// Writes one line of the log for a read that failed, unless there are too many of them.
+fn log(Read { server, live, uri, trace }: Read<'_>, what: &'static str, error: &str, cause: Option<&str>) {
+    let Some(left_out) = server.site.failures.admit() else { return };
+    tracing::warn!(
+        request_id = trace.request_id(),
+        server = server.slug().0.as_deref(),
+        uri = loggable(uri),
+        defined = live.definition.place,
+        error,
+        cause,
+        left_out = Some(left_out).filter(|count| *count > 0),
+        "{what}"
+    );
+}
+
+impl Read<'_> {
+    /// Tells the client by what the log knows its request.
+    fn error(self, message: String) -> Error {
+        Error::new(INTERNAL_ERROR, message).with_data(json!({ "requestId": self.trace.request_id() }))
+    }
 }
 
 /// Renders a template that was compiled in. What goes wrong in it is for the log; a client learns only that it did.
-fn render(
-    server: Server<'_>,
-    live: &Live,
-    (seen, name): (&Value, &str),
-    uri: &str,
-    arguments: BTreeMap<String, String>,
-) -> Result<String, Error> {
+fn render(read: Read<'_>, seen: &Value, name: &str, arguments: BTreeMap<String, String>) -> Result<String, Error> {
+    let Read { server, uri, .. } = read;
     let resource = seen.get_attr("resource").unwrap_or_default();
     let context = context! {
         args => arguments,
@@ -214,7 +245,7 @@ fn render(
     let rendered = server.site.templates.get_template(name).and_then(|template| template.render(context));
     rendered.map_err(|error| {
         let (template, line) = (error.name().unwrap_or(name), error.line().unwrap_or_default());
-        tracing::warn!(defined = live.definition.place, at = format!("{template}:{line}"), %error, "template failed");
-        Error::new(INTERNAL_ERROR, "the template of this resource failed")
+        log(read, "template failed", &format!("{template}:{line}"), Some(&error.to_string()));
+        read.error("the template of this resource failed".to_owned())
     })
 }

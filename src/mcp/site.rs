@@ -4,10 +4,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
 };
 
 use bytes::Bytes;
@@ -18,7 +15,12 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 
 use super::resources;
-use crate::fetch::{self, EntryError, Fetcher};
+use crate::{
+    fetch::{self, EntryError, Fetcher},
+    metrics::Slug,
+    throttle::Throttle,
+    trace::Trace,
+};
 
 /// What one rendering may cost, in minijinja instructions: less than a tenth of a second, for meanwhile its thread
 /// serves nobody else. That is less than what a template may cost at the build.
@@ -35,7 +37,8 @@ pub struct Site {
     missing: Vec<Missing>,
     /// One permit for each subscription that may be open at a time.
     pub(super) subscriptions: Arc<Semaphore>,
-    failures: AtomicU64,
+    /// Lines of the log on reads that failed.
+    pub(super) failures: Throttle,
 }
 
 /// What a catalog needs beside itself.
@@ -75,6 +78,7 @@ pub(crate) struct Server<'a> {
 /// What a server has beside its tables.
 pub(super) struct Prepared {
     index: usize,
+    slug: Slug,
     /// Resources that are not static, by where their definition begins in the blob.
     live: HashMap<u32, Live>,
     /// In the order in which they are tried.
@@ -128,7 +132,7 @@ impl Site {
             environment,
             missing: Vec::new(),
             subscriptions: Arc::new(Semaphore::new(subscriptions.min(Semaphore::MAX_PERMITS))),
-            failures: AtomicU64::new(0),
+            failures: Throttle::default(),
         };
         for index in 0..site.catalog.servers.len() {
             let server = site.catalog.servers[index].clone();
@@ -172,11 +176,6 @@ impl Site {
         found
     }
 
-    /// A name for a failure, by which what a client was told is found in the log.
-    pub(super) fn name_failure(&self) -> String {
-        format!("f{}", self.failures.fetch_add(1, Ordering::Relaxed) + 1)
-    }
-
     /// The tables it was made from.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
@@ -217,7 +216,7 @@ impl Site {
     /// What a client would be told.
     pub async fn read(&self, slug: &str, uri: &str) -> Result<Bytes, String> {
         let server = self.server(slug).ok_or_else(|| format!("there is no server `{slug}`"))?;
-        let contents = resources::contents(server, uri).await;
+        let contents = resources::contents(server, uri, &Trace::default()).await;
         contents.map(|contents| contents.json).map_err(|error| error.message.into_owned())
     }
 
@@ -239,7 +238,8 @@ impl Site {
                 .map_err(|error| SiteError::new(&live.definition.place, &error))?;
             templates.push(ResourceTemplate { uri_template, ttl_ms: entry.ttl_ms, live });
         }
-        Ok(Prepared { index, live, templates })
+        let slug = Slug(Some(self.catalog.text(server.slug).into()));
+        Ok(Prepared { index, slug, live, templates })
     }
 
     fn prepare_live(&mut self, definition: Span) -> Result<Live, SiteError> {
@@ -285,6 +285,13 @@ impl Site {
         };
         self.templates.add_template_owned(name.clone(), template.source.clone())?;
         Ok(name)
+    }
+}
+
+impl Server<'_> {
+    /// By which metrics and the log know it.
+    pub(crate) fn slug(self) -> Slug {
+        self.prepared.slug.clone()
     }
 }
 

@@ -7,7 +7,10 @@ use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Server, Status, era::Rejection};
-use crate::jsonrpc::{Error, INTERNAL_ERROR};
+use crate::{
+    jsonrpc::{Error, INTERNAL_ERROR},
+    outcome::Outcome,
+};
 
 /// The two messages of a stream.
 pub(crate) struct Subscription {
@@ -23,7 +26,7 @@ impl Server<'_> {
     pub(super) fn subscribe(self, id: &RawValue) -> Result<Subscription, Rejection> {
         let permit = Arc::clone(&self.site.subscriptions).try_acquire_owned().map_err(|_| Rejection {
             status: Status::Busy,
-            error: Error::new(INTERNAL_ERROR, "too many subscriptions are open"),
+            error: Error::new(INTERNAL_ERROR, "too many subscriptions are open").counts_as(Outcome::Busy),
         })?;
         let info = self.site.catalog.text(self.entry.brief_info);
         Ok(Subscription {

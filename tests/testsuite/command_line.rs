@@ -24,7 +24,8 @@ impl Running {
         let site = fixture("site");
         let servers =
             fs::read_dir(site).unwrap().filter(|entry| entry.as_ref().unwrap().path().join("server.yaml").exists());
-        let addresses = servers.map(|_| lines.next().unwrap().unwrap()).collect();
+        let count = servers.count() + usize::from(arguments.contains(&"--metrics-listen"));
+        let addresses = (0..count).map(|_| lines.next().unwrap().unwrap()).collect();
         Self(child, addresses)
     }
 }
@@ -268,7 +269,7 @@ mod signals {
             let mut log = String::new();
             running.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
             let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
-            assert_eq!(last["fields"]["message"], "stopping");
+            assert_eq!(last["message"], "stopping");
         }
     }
 
@@ -304,11 +305,63 @@ mod signals {
         running.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
         assert!(!log.contains("secret") && !log.contains("API Overview"), "{log}");
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let answered: Vec<_> = lines.filter(|line| line["fields"]["message"] == "answered").collect();
+        let answered: Vec<_> = lines.filter(|line| line["message"] == "request").collect();
         assert_eq!(answered.len(), 1, "{log}");
-        assert_eq!(answered[0]["fields"]["status"], 200);
-        assert_eq!(answered[0]["span"]["path"], "/mcp/docs");
-        assert_eq!(answered[0]["span"]["rpc"], "\"resources/read\"");
+        let line = answered[0].as_object().unwrap();
+        assert_eq!(line["status"], 200);
+        assert!(line["bytes"].as_u64().unwrap() > 100 && line["duration_ms"].as_f64().unwrap() > 0.0, "{log}");
+        let known = [
+            ("level", "DEBUG"),
+            ("message", "request"),
+            ("method", "POST"),
+            ("path", "/mcp/docs"),
+            ("server", "docs"),
+            ("rpc", "resources/read"),
+            ("revision", "2025-03-26"),
+            ("uri", "docs://api-overview"),
+            ("outcome", "ok"),
+        ];
+        assert!(known.iter().all(|(name, value)| line[*name] == *value), "{log}");
+        let others = ["timestamp", "request_id", "status", "bytes", "duration_ms"];
+        assert_eq!(line.len(), known.len() + others.len(), "{log}");
+        assert!(others.iter().all(|name| line.contains_key(*name)), "{log}");
+    }
+
+    #[test]
+    fn metrics_have_an_address_of_their_own_until_the_end() {
+        let get = |address: &str, path: &str| {
+            let mut stream = std::net::TcpStream::connect(address).unwrap();
+            stream.write_all(&request("GET", path, &[], b"")).unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            answer
+        };
+        let mut running = start(&["--metrics-listen", "127.0.0.1:0", "--drain-delay", "1h"]);
+        let address = running.1.last().unwrap().strip_prefix("http://").unwrap().strip_suffix("/metrics").unwrap();
+        let main = running.1[1].strip_prefix("http://").unwrap().strip_suffix("/mcp/docs").unwrap();
+        let metrics = get(address, "/metrics");
+        assert!(metrics.starts_with("HTTP/1.1 200 "), "{metrics}");
+        assert!(metrics.contains("text/plain; version=0.0.4"), "{metrics}");
+        for name in ["mcpress_build_info{version=\"", "mcpress_content_info{hash=\"", "mcpress_connections 0"] {
+            assert!(metrics.contains(name), "{name} in {metrics}");
+        }
+        #[cfg(target_os = "linux")]
+        for name in ["cpu_seconds_total", "resident_memory_bytes", "open_fds", "max_fds", "start_time_seconds"] {
+            let line = metrics.lines().find_map(|line| line.strip_prefix(&format!("process_{name} ")));
+            assert!(line.unwrap().parse::<f64>().unwrap() >= 0.0, "{name} in {metrics}");
+        }
+        assert!(get(address, "/").starts_with("HTTP/1.1 404 "));
+        assert!(get(main, "/metrics").starts_with("HTTP/1.1 404 "), "not where clients are");
+        signal(&running.0, "-TERM");
+        let mut log = BufReader::new(running.0.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("stopping") {
+            line.clear();
+            assert_ne!(log.read_line(&mut line).unwrap(), 0);
+        }
+        assert!(get(address, "/metrics").starts_with("HTTP/1.1 200 "), "{line}");
+        signal(&running.0, "-TERM");
+        running.0.wait().unwrap();
     }
 
     #[test]

@@ -14,6 +14,8 @@ mod layers;
 mod lists;
 mod live;
 mod new;
+mod logs;
+mod metrics;
 mod reads;
 mod rmcp_client;
 mod shutdown;

@@ -5,6 +5,7 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    sync::Arc,
     time::Duration,
 };
 
@@ -64,7 +65,8 @@ pub(crate) fn app(tree: &Path) -> App {
     let compiled = mcpress_compiler::compile(tree).unwrap_or_else(|errors| {
         panic!("{}", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
     });
-    App { site: site(compiled.catalog, limits.subscriptions), access: Access::default(), limits }
+    let site = site(compiled.catalog, limits.subscriptions);
+    App { site, access: Access::default(), limits, metrics: Arc::default() }
 }
 
 /// A site that fetches without a proxy, in an environment without variables.
@@ -202,6 +204,7 @@ impl Response {
         assert_ne!(self.status, 500, "nothing fails without being named");
         assert_eq!(self.header("mcp-session-id"), None, "there are no sessions");
         assert_eq!(self.header("vary"), Some("Origin"));
+        assert!(self.header("x-request-id").is_some_and(|id| !id.is_empty()), "each answer can be found in the log");
         if let Some(length) = self.header("content-length") {
             let length: usize = length.parse().unwrap();
             assert!(length == self.body.len() || self.body.is_empty(), "{self}");
@@ -235,8 +238,11 @@ impl Response {
 impl fmt::Display for Response {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.status)?;
-        let mut headers: Vec<_> =
-            self.headers.iter().filter(|(name, _)| name != "date" && name != "connection").collect();
+        let mut headers: Vec<_> = self
+            .headers
+            .iter()
+            .filter(|(name, _)| name != "date" && name != "connection" && name != "x-request-id")
+            .collect();
         headers.sort();
         for (name, value) in headers {
             writeln!(f, "{name}: {value}")?;
