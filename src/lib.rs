@@ -4,22 +4,27 @@
 //!
 //! - [`server`]: accepts connections, bounds how many there are, and lets them finish when the program stops
 //! - `connection`: serves one, as long as something happens on it
-//! - [`http`]: from an HTTP request to the bytes of a JSON-RPC message and back, and who may ask ([`access`])
+//! - [`http`]: from an HTTP request to the bytes of a JSON-RPC message and back, and who may ask ([`access`], `gate`)
 //! - [`mcp`]: one `match` from method to answer
 //! - `jsonrpc`: parses and writes messages
+//! - [`auth`], `rate`: which tokens open a server, and how often a client may ask
 //! - [`fetch`]: content from elsewhere
 //!
 //! Nothing about a client is kept between two requests, so that any replica answers any of them.
 
 pub mod access;
 mod activity;
+pub mod auth;
 mod body;
 mod connection;
 pub mod fetch;
+pub mod forwarded;
+mod gate;
 pub mod http;
 mod jsonrpc;
 pub mod limits;
 pub mod mcp;
+mod rate;
 pub mod server;
 mod sse;
 mod stream;

@@ -59,6 +59,7 @@ async fn run(command: Command) -> io::Result<ExitCode> {
             let site = Site::new(CATALOG.clone(), surroundings(&fetch, 0)?).map_err(io::Error::other)?;
             commands::read(&site, &slug, &uri).await
         }
+        Command::Token => commands::token(),
         Command::Check { dir, format, deny_warnings, live, fetch } => {
             let code = commands::check(&dir, format, deny_warnings)?;
             if !live || code != ExitCode::SUCCESS {
@@ -103,6 +104,7 @@ async fn serve(catalog: Catalog, flags: &Serve) -> io::Result<ExitCode> {
 async fn prepare(catalog: Catalog, flags: &Serve) -> Result<(TcpListener, SocketAddr, App), String> {
     let access = flags.access()?;
     let limits = flags.limits();
+    let proxies = flags.trusted_proxies()?;
     let surroundings = surroundings(&flags.fetch, limits.subscriptions).map_err(|error| error.to_string())?;
     let site = Site::new(catalog, surroundings).map_err(|error| error.to_string())?;
     if !site.missing().is_empty() {
@@ -119,7 +121,7 @@ async fn prepare(catalog: Catalog, flags: &Serve) -> Result<(TcpListener, Socket
              `mcp.example.com`, or to `*` where something in front of it checks them"
         ));
     }
-    Ok((listener, address, App { site, access, limits }))
+    Ok((listener, address, App { site, access, limits, proxies }))
 }
 
 fn surroundings(flags: &Fetch, subscriptions: usize) -> io::Result<Surroundings> {

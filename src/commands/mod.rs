@@ -4,6 +4,7 @@
 mod check;
 mod list;
 mod read;
+mod token;
 
 use std::{
     fmt::Display,
@@ -19,6 +20,7 @@ pub(crate) use self::{
     check::{check, check_live, compiled},
     list::list,
     read::read,
+    token::token,
 };
 
 /// A failed command ends with 1; bad usage, and what stops the start, with 2.

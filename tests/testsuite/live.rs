@@ -9,6 +9,7 @@ use std::{
 use mcpress::{
     access::Access,
     fetch::{Config, Fetcher},
+    forwarded::TrustedProxies,
     http::App,
     limits::Limits,
     mcp::{Missing, Site, Surroundings},
@@ -35,7 +36,7 @@ fn site(definitions: &str, variables: &[(&str, &str)]) -> Site {
 }
 
 async fn serve(site: Site) -> TestServer {
-    TestServer::with(App { site, access: Access::default(), limits: Limits::default() }).await
+    TestServer::with(App { site, access: Access::default(), limits: Limits::default(), proxies: TrustedProxies::default() }).await
 }
 
 async fn read(server: &TestServer, uri: &str) -> Value {

@@ -10,6 +10,7 @@ use std::{
 use mcpress::{
     access::Access,
     fetch::{self, Fetcher},
+    forwarded::TrustedProxies,
     http::App,
     limits::Limits,
     mcp::{Site, Surroundings},
@@ -45,7 +46,12 @@ pub(crate) fn app(tree: &Path) -> App {
     let compiled = mcpress_compiler::compile(tree).unwrap_or_else(|errors| {
         panic!("{}", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
     });
-    App { site: site(compiled.catalog, limits.subscriptions), access: Access::default(), limits }
+    App {
+        site: site(compiled.catalog, limits.subscriptions),
+        access: Access::default(),
+        limits,
+        proxies: TrustedProxies::default(),
+    }
 }
 
 /// A site that fetches without a proxy, in an environment without variables.

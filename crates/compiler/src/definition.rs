@@ -4,6 +4,7 @@
 use serde::Deserialize;
 
 use crate::{
+    access::{AuthDefinition, LimitsDefinition},
     fetch::FetchDefinition,
     url::UrlDefinition,
     values::{Duration, FreeForm, Keys, MimeType, Scalar, TextOrFile, Timestamp},
@@ -19,6 +20,10 @@ pub(crate) struct SiteDefinition {
     pub(crate) ttl: Field<Duration>,
     pub(crate) page_size: Field<u32>,
     pub(crate) fetch: Field<FetchDefinition>,
+    /// Which bearer tokens open a server.
+    pub(crate) auth: Field<AuthDefinition>,
+    /// How many requests each client may send.
+    pub(crate) limits: Field<LimitsDefinition>,
 }
 
 /// `server.yaml`: who a server is.
@@ -37,6 +42,10 @@ pub(crate) struct ServerDefinition {
     pub(crate) ttl: Field<Duration>,
     pub(crate) variables: Field<Variables>,
     pub(crate) fetch: Field<FetchDefinition>,
+    /// Which bearer tokens open a server.
+    pub(crate) auth: Field<AuthDefinition>,
+    /// How many requests each client may send.
+    pub(crate) limits: Field<LimitsDefinition>,
 }
 
 /// A resource or a resource template.
