@@ -1,7 +1,7 @@
 //! Whether a request may come in at a server: it has a good token where one is asked for ([`auth`](crate::auth)), and
 //! its client has not asked too often ([`rate`](crate::rate)). A server that asks for neither costs nothing.
 
-use std::{borrow::Cow, net::IpAddr, num::NonZeroU32, time::Duration};
+use std::{borrow::Cow, net::IpAddr, time::Duration};
 
 use hyper::{
     HeaderMap, StatusCode,
@@ -40,14 +40,14 @@ pub(crate) async fn admit<'a>(
             Ok(caller) => Client::Caller(caller),
             Err(denied) => {
                 if let Some(rate) = rate {
-                    take(rate, Client::at(address()), NonZeroU32::MIN)?;
+                    rate.take(Client::at(address())).map_err(exceeded)?;
                 }
                 return Err(deny(auth, &denied));
             }
         },
     };
     if let Some(rate) = rate {
-        take(rate, client, NonZeroU32::MIN)?;
+        rate.take(client).map_err(exceeded)?;
     }
     Ok(Admitted { client: rate.map(|rate| (rate, client)) })
 }
@@ -55,9 +55,7 @@ pub(crate) async fn admit<'a>(
 impl Admitted<'_> {
     /// Counts the messages of a batch, of which the first is counted already.
     pub(crate) fn count(&self, messages: impl FnOnce() -> usize) -> Result<(), Refusal> {
-        let Some((rate, client)) = self.client else { return Ok(()) };
-        let further = u32::try_from(messages().saturating_sub(1)).unwrap_or(u32::MAX);
-        NonZeroU32::new(further).map_or(Ok(()), |further| take(rate, client, further))
+        self.client.map_or(Ok(()), |(rate, client)| rate.take_rest(client, messages()).map_err(exceeded))
     }
 }
 
@@ -67,7 +65,8 @@ async fn authenticate(auth: &Auth, headers: &HeaderMap) -> Result<Caller, Denied
     if values.next().is_some() {
         return Err(Denied::Malformed);
     }
-    let (scheme, token) = value.to_str().map_err(|_| Denied::Malformed)?.split_once(' ').unwrap_or_default();
+    let value = value.to_str().map_err(|_| Denied::Malformed)?;
+    let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
     match token.trim_matches(' ') {
         _ if !scheme.eq_ignore_ascii_case("bearer") => Err(Denied::NoToken),
         "" => Err(Denied::Malformed),
@@ -91,15 +90,15 @@ fn deny(auth: &Auth, denied: &Denied) -> Refusal {
     Refusal { status, header: Some((header::WWW_AUTHENTICATE, challenge)), message }
 }
 
-fn take(rate: &Rate, client: Client, requests: NonZeroU32) -> Result<(), Refusal> {
-    rate.take(client, requests).map_err(|exceeded| match exceeded {
+fn exceeded(exceeded: Exceeded) -> Refusal {
+    match exceeded {
         Exceeded::Wait(wait) => try_again(StatusCode::TOO_MANY_REQUESTS, wait, "too many requests"),
         Exceeded::Burst(burst) => Refusal {
             status: StatusCode::BAD_REQUEST,
             header: None,
             message: format!("the batch has more messages than this server takes at once, which is {burst}").into(),
         },
-    })
+    }
 }
 
 /// To come again after a time, in whole seconds.

@@ -27,6 +27,7 @@ const MAX_CLIENTS: usize = 10_000;
 /// The requests of all clients of one server.
 pub(crate) struct Rate<C: Clock = MonotonicClock> {
     clients: RateLimiter<Client, Clients, C, NoOpMiddleware<C::Instant>>,
+    burst: u32,
 }
 
 /// Whom a request counts for.
@@ -56,12 +57,27 @@ impl Rate {
 impl<C: Clock> Rate<C> {
     fn with_clock(limits: Limits, clock: C) -> Self {
         let at_least_one = |number: u32| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
-        let quota = Quota::per_minute(at_least_one(limits.requests_per_minute)).allow_burst(at_least_one(limits.burst));
-        Self { clients: RateLimiter::new(quota, Clients(Mutex::new(LruCache::unbounded())), clock) }
+        let burst = at_least_one(limits.burst);
+        let quota = Quota::per_minute(at_least_one(limits.requests_per_minute)).allow_burst(burst);
+        let clients = Clients(Mutex::new(LruCache::unbounded()));
+        Self { clients: RateLimiter::new(quota, clients, clock), burst: burst.get() }
     }
 
-    /// Takes so many requests from what a client has left, or none.
-    pub(crate) fn take(&self, client: Client, requests: NonZeroU32) -> Result<(), Exceeded> {
+    /// Takes one request from what a client has left.
+    pub(crate) fn take(&self, client: Client) -> Result<(), Exceeded> {
+        self.take_several(client, NonZeroU32::MIN)
+    }
+
+    /// Takes the rest of so many messages, of which the first is taken already, or none of them.
+    pub(crate) fn take_rest(&self, client: Client, messages: usize) -> Result<(), Exceeded> {
+        let messages = u32::try_from(messages).unwrap_or(u32::MAX);
+        if messages > self.burst {
+            return Err(Exceeded::Burst(self.burst));
+        }
+        NonZeroU32::new(messages.saturating_sub(1)).map_or(Ok(()), |further| self.take_several(client, further))
+    }
+
+    fn take_several(&self, client: Client, requests: NonZeroU32) -> Result<(), Exceeded> {
         match self.clients.check_key_n(&client, requests) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(not_yet)) => Err(Exceeded::Wait(not_yet.wait_time_from(self.clients.clock().now()))),
@@ -116,7 +132,7 @@ mod tests {
     }
 
     fn take(rate: &Rate<FakeRelativeClock>, client: Client, requests: u32) -> Result<(), Exceeded> {
-        rate.take(client, NonZeroU32::new(requests).unwrap())
+        rate.take_several(client, NonZeroU32::new(requests).unwrap())
     }
 
     #[test]
@@ -136,6 +152,18 @@ mod tests {
         clock.advance(Duration::from_secs(3600));
         assert_eq!(take(&rate, one, 3), Ok(()), "no more than the burst is saved up");
         assert_eq!(take(&rate, one, 1), Err(Exceeded::Wait(Duration::from_secs(1))));
+    }
+
+    #[test]
+    fn a_batch_counts_as_its_messages() {
+        let (rate, _) = rate(60, 3);
+        let one = client("203.0.113.7");
+        assert_eq!(rate.take(one), Ok(()));
+        assert_eq!(rate.take_rest(one, 4), Err(Exceeded::Burst(3)), "no wait would help");
+        assert_eq!(rate.take_rest(one, usize::MAX), Err(Exceeded::Burst(3)));
+        assert_eq!(rate.take_rest(one, 3), Ok(()));
+        assert_eq!(rate.take_rest(one, 1), Ok(()), "it is taken already");
+        assert_eq!(rate.take_rest(one, 2), Err(Exceeded::Wait(Duration::from_secs(1))));
     }
 
     #[test]

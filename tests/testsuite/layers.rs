@@ -21,17 +21,12 @@ const RULES: &[Rule] = &[
     Rule { texts: &["StatusCode"], only: &["src/http.rs", "src/gate.rs", "src/fetch/"] },
     Rule {
         texts: &["mcpress_catalog", "Catalog"],
-        only: &[
-            "src/mcp/",
-            "src/auth/",
-            "src/rate.rs",
-            "src/fetch/",
-            "src/main.rs",
-            "src/commands/",
-            "src/content.rs",
-        ],
+        only: &["src/mcp/", "src/auth/", "src/rate.rs", "src/fetch/", "src/main.rs", "src/commands/", "src/content.rs"],
     },
-    Rule { texts: &["crate::mcp", "mcp::"], only: &["src/mcp/", "src/http.rs", "src/gate.rs", "src/main.rs", "src/commands/"] },
+    Rule {
+        texts: &["crate::mcp", "mcp::"],
+        only: &["src/mcp/", "src/http.rs", "src/gate.rs", "src/main.rs", "src/commands/"],
+    },
     Rule { texts: &["regex::"], only: &["src/mcp/"] },
     Rule { texts: &["minijinja"], only: &["src/mcp/", "src/fetch/"] },
     // What comes from elsewhere comes through one module.

@@ -36,7 +36,13 @@ fn site(definitions: &str, variables: &[(&str, &str)]) -> Site {
 }
 
 async fn serve(site: Site) -> TestServer {
-    TestServer::with(App { site, access: Access::default(), limits: Limits::default(), proxies: TrustedProxies::default() }).await
+    TestServer::with(App {
+        site,
+        access: Access::default(),
+        limits: Limits::default(),
+        proxies: TrustedProxies::default(),
+    })
+    .await
 }
 
 async fn read(server: &TestServer, uri: &str) -> Value {

@@ -4,6 +4,7 @@
 
 mod access;
 mod answers;
+mod auth;
 mod command_line;
 mod connections;
 mod fetch;
@@ -11,6 +12,7 @@ mod ids;
 mod layers;
 mod lists;
 mod live;
+mod rate;
 mod reads;
 mod rmcp_client;
 mod shutdown;
