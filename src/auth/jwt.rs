@@ -145,13 +145,8 @@ impl Jwt {
 
 /// RFC 9068 wants `at+jwt`; what many send is the general `JWT`, or nothing. Any other is made for something else.
 fn is_access_token(typ: Option<&str>) -> bool {
-    typ.is_none_or(|typ| {
-        let typ = typ
-            .get(.."application/".len())
-            .filter(|start| start.eq_ignore_ascii_case("application/"))
-            .map_or(typ, |start| &typ[start.len()..]);
-        typ.eq_ignore_ascii_case("at+jwt") || typ.eq_ignore_ascii_case("jwt")
-    })
+    let typ = typ.unwrap_or("JWT").to_ascii_lowercase();
+    matches!(typ.strip_prefix("application/").unwrap_or(&typ), "at+jwt" | "jwt")
 }
 
 fn describe(kind: &ErrorKind) -> &'static str {

@@ -14,7 +14,7 @@ use tokio::{sync::watch, time::Instant};
 use tracing::warn;
 
 use super::{Denied, signature};
-use crate::fetch::Fetcher;
+use crate::fetch::{FetchError, Fetcher};
 
 /// At most one fetch in this time: who sends tokens with made-up names of keys makes nobody ask the issuer more often.
 pub(super) const PAUSE: Duration = Duration::from_secs(10);
@@ -123,7 +123,9 @@ impl Keys {
             Some(url) => url.clone(),
             None => self.discover().await?,
         };
-        let body = self.fetcher.document(&url, self.allow_private_network).await.map_err(|error| error.to_string())?;
+        let body =
+            self.fetcher.document(&url, self.allow_private_network).await.map_err(|error| with_causes(&error))?;
+        let url = shown(&url);
         let set: Set = serde_json::from_slice(&body).map_err(|error| format!("{url} is no JWK set: {error}"))?;
         let keys: Vec<Key> = set.keys.iter().take(MAX_KEYS).filter_map(Key::read).collect();
         if keys.is_empty() { Err(format!("{url} holds no key that can be used")) } else { Ok(keys) }
@@ -136,7 +138,7 @@ impl Keys {
             let body = match self.fetcher.document(&url, self.allow_private_network).await {
                 Ok(body) => body,
                 Err(error) => {
-                    last = error.to_string();
+                    last = with_causes(&error);
                     continue;
                 }
             };
@@ -152,6 +154,16 @@ impl Keys {
         }
         Err(last)
     }
+}
+
+/// An address as it may stand in the log.
+fn shown(url: &str) -> &str {
+    url.split('?').next().unwrap_or_default()
+}
+
+fn with_causes(error: &FetchError) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    causes.fold(error.to_string(), |causes, cause| format!("{causes}: {cause}"))
 }
 
 /// Metadata of an authorization server.

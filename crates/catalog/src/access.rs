@@ -10,7 +10,7 @@ use crate::source::{Href, HrefError};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
-    /// Where it is defined, as `path:line`.
+    /// Where `auth` is defined, as `path:line`.
     pub place: String,
     /// Without it, everybody may ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,7 @@ use crate::{
     diagnostic::{Diagnostic, Position},
     fetch::{env_text, stand_in},
     scope::Scope,
+    site::SITE_FILE,
     yaml::{Field, Mark},
 };
 
@@ -72,15 +73,17 @@ impl AccessDefinition {
 
     /// The values that were checked, over those of the site; what is missing in the two together is reported.
     pub(crate) fn lower(&self, site: &Self, scope: &mut Scope<'_>) -> Option<Access> {
-        let marks = [self.auth.given().map(|given| given.1), self.limits.given().map(|given| given.1)];
-        let line = marks.into_iter().flatten().map(|mark| mark.position.line).min().unwrap_or(1);
-        let place = format!("{}:{line}", scope.path);
+        let mark = self.auth.given().map(|(_, mark)| mark);
+        let place = match (mark, site.auth.given()) {
+            (None, Some((_, mark))) => format!("{SITE_FILE}:{}", mark.position.line),
+            (mark, _) => format!("{}:{}", scope.path, mark.map_or(1, |mark| mark.position.line)),
+        };
         let own = self.auth.value().cloned().unwrap_or_default();
         let auth = match site.auth.value() {
             Some(site) => own.or(site.clone()),
             None => own,
         };
-        let auth = if auth.is_given() { auth.lower(marks[0], scope) } else { None };
+        let auth = if auth.is_given() { auth.lower(mark, scope) } else { None };
         let limits = self.limits.value().or(site.limits.value()).and_then(LimitsDefinition::lower);
         (auth.is_some() || limits.is_some()).then_some(Access { place, auth, limits })
     }
