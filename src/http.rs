@@ -5,7 +5,7 @@
 //! 2. `Host` and `Origin` are allowed
 //! 3. the path is an endpoint, or one of the pages about them
 //! 4. the method is `POST`, or `OPTIONS` for a browser that asks first
-//! 5. the server lets the client in ([`gate`])
+//! 5. the server lets the client in (`gate`)
 //! 6. `Accept` and `Content-Type` are those of JSON
 //! 7. the body arrives in time and is not too large
 //! 8. [`mcp`] answers

@@ -1,6 +1,6 @@
 //! Whether a bearer token opens a server. Knows nothing of HTTP beyond what a challenge and a metadata document say.
 //!
-//! - [`Auth`]: one for each server that asks for tokens
+//! - `Auth`: one for each server that asks for tokens
 //! - `tokens`: those that the environment lists
 //! - `jwt`: access tokens of authorization servers; `keys` fetches and keeps their keys, `signature` checks with them
 
