@@ -6,7 +6,7 @@ use clap::{
     Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{FalseyValueParser, Resettable},
 };
-use mcpress::{access::Access, fetch, limits::Limits};
+use mcpress::{access::Access, fetch, forwarded::TrustedProxies, limits::Limits};
 
 /// Serves the content that was compiled into it over the Model Context Protocol.
 ///
@@ -77,6 +77,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         from: Import,
     },
+    /// Make a bearer token for `auth` of a server
+    Token,
     /// Serve a content tree from disk, without compiling it in
     Dev {
         /// The content tree
@@ -173,6 +175,9 @@ pub(crate) struct Serve {
     /// Origins of browsers besides those of allowed hosts, comma separated: `https://name[:port]`, or `*`
     #[arg(long, env = "MCPRESS_ALLOWED_ORIGINS", value_delimiter = ',', value_name = "ORIGINS")]
     allowed_origins: Vec<String>,
+    /// Proxies whose `X-Forwarded-For` says who asks, comma separated: addresses, or networks such as `10.0.0.0/8`
+    #[arg(long, env = "MCPRESS_TRUSTED_PROXIES", value_delimiter = ',', value_name = "ADDRESSES")]
+    trusted_proxies: Vec<String>,
     /// How long to go on as before after SIGTERM, while load balancers take note
     #[arg(long, env = "MCPRESS_DRAIN_DELAY", default_value = "0s", value_parser = drain_delay, value_name = "TIME")]
     pub(crate) drain_delay: Duration,
@@ -318,6 +323,14 @@ impl Serve {
     /// An entry that is no host or origin.
     pub(crate) fn access(&self) -> Result<Access, String> {
         Access::new(&self.allowed_hosts, &self.allowed_origins)
+    }
+
+    /// Who speaks for others.
+    ///
+    /// # Errors
+    /// An entry that is no address and no network.
+    pub(crate) fn trusted_proxies(&self) -> Result<TrustedProxies, String> {
+        TrustedProxies::new(&self.trusted_proxies)
     }
 
     pub(crate) fn limits(&self) -> Limits {

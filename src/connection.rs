@@ -1,6 +1,6 @@
 //! Serves one connection: as long as something happens on it, and to a clean end when the program stops.
 
-use std::{convert::Infallible, pin::pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, net::Ipv4Addr, pin::pin, sync::Arc, time::Duration};
 
 use hyper::{
     Version,
@@ -76,6 +76,8 @@ pub(crate) async fn serve(shared: Arc<Shared>, tcp: TcpStream, mut closing: watc
     // Answers are written whole; waiting for more to fill a packet would only delay them.
     let _ = tcp.set_nodelay(true);
     let _open = shared.app.metrics.connection();
+    // Without one it is gone already.
+    let peer = tcp.peer_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.ip());
     let Limits { header_timeout, write_timeout, .. } = shared.app.limits;
     let activity = Arc::new(Activity::default());
     let stream = Stream::new(tcp, Arc::clone(&activity), write_timeout);
@@ -85,7 +87,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, tcp: TcpStream, mut closing: watc
         let (shared, activity, closing) = (Arc::clone(&shared), Arc::clone(&activity), streams_closing.clone());
         async move {
             let version = request.version();
-            let mut response = http::respond(&shared.app, &shared.memory, request, closing.clone()).await;
+            let mut response = http::respond(&shared.app, &shared.memory, peer, request, closing.clone()).await;
             // An answer to who came last. Those on connections that hyper shuts down say so by themselves.
             if closing.has_changed().is_err() && version < Version::HTTP_2 {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));

@@ -5,13 +5,14 @@
 //! 2. `Host` and `Origin` are allowed
 //! 3. the path is an endpoint, or one of the pages about them
 //! 4. the method is `POST`, or `OPTIONS` for a browser that asks first
-//! 5. `Accept` and `Content-Type` are those of JSON
-//! 6. the body arrives in time and is not too large
-//! 7. [`mcp`] answers
+//! 5. the server lets the client in (`gate`)
+//! 6. `Accept` and `Content-Type` are those of JSON
+//! 7. the body arrives in time and is not too large
+//! 8. [`mcp`] answers
 //!
 //! There are no redirects, since clients lose the body of a `POST` on the way.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
@@ -30,6 +31,8 @@ use tracing::debug;
 use crate::{
     access::Access,
     body::Body,
+    forwarded::TrustedProxies,
+    gate::{self, Refusal},
     jsonrpc::{self, Error},
     limits::Limits,
     mcp::{self, Header, Headers, Reply, Server, Site, Status, Subscription},
@@ -49,6 +52,8 @@ pub struct App {
     pub limits: Limits,
     /// Where it is counted.
     pub metrics: Arc<Metrics>,
+    /// Who speaks for others.
+    pub proxies: TrustedProxies,
 }
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -58,6 +63,8 @@ const ENDPOINT_METHODS: &str = "POST, OPTIONS";
 
 const CORS_REQUEST_HEADERS: &str = "content-type, accept, authorization, mcp-protocol-version, mcp-method, mcp-name, \
      mcp-session-id, last-event-id, x-request-id, traceparent, tracestate";
+
+const CORS_RESPONSE_HEADERS: &str = "www-authenticate, retry-after, x-request-id";
 
 /// Bytes of a body that count for nothing, so that large bodies do not keep out the usual ones.
 const MAX_FREE: usize = 16 << 10;
@@ -70,11 +77,12 @@ const MAX_DRAIN_TIME: time::Duration = time::Duration::from_secs(5);
 /// Characters of a host or an origin in the log.
 const MAX_LOGGED: usize = 100;
 
-/// Answers one request. `memory` has a permit for each byte of a body that may be held; `closing` closes when
-/// streams are to end.
+/// Answers one request that came from the address `peer`. `memory` has a permit for each byte of a body that may be
+/// held; `closing` closes when streams are to end.
 pub(crate) async fn respond(
     app: &App,
     memory: &Semaphore,
+    peer: IpAddr,
     request: Request<Incoming>,
     closing: watch::Receiver<()>,
 ) -> Response<Body> {
@@ -82,7 +90,7 @@ pub(crate) async fn respond(
     let mut upload = Upload { body, is_begun: false, memory };
     let http = Http { method: head.method.as_str(), path: head.uri.path() };
     let mut record = Record::new(trace(&head.headers), http, &app.metrics);
-    let mut response = route(app, &head, &mut upload, closing, &mut record).await;
+    let mut response = route(app, peer, &head, &mut upload, closing, &mut record).await;
     if is_refused(response.status()) && upload.goes_on(&head.headers) {
         drain(upload.body);
     }
@@ -123,6 +131,7 @@ impl Upload<'_> {
 
 async fn route(
     app: &App,
+    peer: IpAddr,
     head: &Parts,
     upload: &mut Upload<'_>,
     closing: watch::Receiver<()>,
@@ -139,12 +148,14 @@ async fn route(
         "/" => page(head, "text/plain; charset=utf-8", index(&app.site)),
         "/version" => page(head, "application/json", app.site.version()),
         // Where clients look for an authorization server before they ask without a token. They expect JSON.
-        _ if path.starts_with("/.well-known/") => {
-            json(StatusCode::NOT_FOUND, Bytes::from_static(br#"{"error":"not_found"}"#).into())
-        }
+        _ if path.starts_with("/.well-known/") => match app.site.resource_metadata(path) {
+            Some(_) if head.method == Method::OPTIONS => preflight("GET"),
+            Some(metadata) => page(head, "application/json", metadata),
+            None => json(StatusCode::NOT_FOUND, Bytes::from_static(br#"{"error":"not_found"}"#).into()),
+        },
         _ => {
             match path.strip_prefix("/mcp/").and_then(|slug| app.site.server(slug.strip_suffix('/').unwrap_or(slug))) {
-                Some(server) => endpoint(app, server, head, upload, closing, record).await,
+                Some(server) => endpoint(app, server, peer, head, upload, closing, record).await,
                 None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
             }
         }
@@ -185,6 +196,7 @@ fn loggable(text: &str) -> &str {
 async fn endpoint(
     app: &App,
     server: Server<'_>,
+    peer: IpAddr,
     head: &Parts,
     upload: &mut Upload<'_>,
     closing: watch::Receiver<()>,
@@ -193,9 +205,17 @@ async fn endpoint(
     record.server = server.slug();
     match head.method {
         Method::POST => {}
-        Method::OPTIONS => return preflight(),
+        Method::OPTIONS => return preflight("POST"),
         _ => return method_not_allowed(ENDPOINT_METHODS),
     }
+    let address = || {
+        let lines = head.headers.get_all("x-forwarded-for").iter();
+        app.proxies.client(peer, lines.map(|line| line.to_str().unwrap_or_default()))
+    };
+    let admitted = match gate::admit(server, &head.headers, address).await {
+        Ok(admitted) => admitted,
+        Err(refusal) => return turn_away(refusal),
+    };
     let wants_events = accepts(&head.headers, "text", "event-stream");
     if !wants_events && !accepts(&head.headers, "application", "json") {
         return reject(StatusCode::NOT_ACCEPTABLE, "`Accept` must allow `application/json`");
@@ -207,6 +227,9 @@ async fn endpoint(
         Ok(body) => body,
         Err(refusal) => return refusal,
     };
+    if let Err(refusal) = admitted.count(|| jsonrpc::messages(&body)) {
+        return turn_away(refusal);
+    }
     let headers = Headers {
         protocol_version: mcp_header(&head.headers, "mcp-protocol-version"),
         method: mcp_header(&head.headers, "mcp-method"),
@@ -342,7 +365,8 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 /// An allowed origin may read every answer; what it may not, was refused.
 fn add_cors(access: &Access, request: &HeaderMap, response: &mut Response<Body>) {
-    let is_refused = response.status() == StatusCode::FORBIDDEN;
+    let is_challenge = response.headers().contains_key(header::WWW_AUTHENTICATE);
+    let is_refused = response.status() == StatusCode::FORBIDDEN && !is_challenge;
     let response = response.headers_mut();
     response.insert(header::VARY, HeaderValue::from_static("Origin"));
     if let Some(origin) = request.get(header::ORIGIN)
@@ -350,16 +374,16 @@ fn add_cors(access: &Access, request: &HeaderMap, response: &mut Response<Body>)
         && origin.to_str().is_ok_and(|origin| access.allows_origin(origin))
     {
         response.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-        response
-            .insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("www-authenticate, x-request-id"));
+        response.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(CORS_RESPONSE_HEADERS));
     }
 }
 
-fn preflight() -> Response<Body> {
+/// Tells a browser that it may send this method from the page that asks.
+fn preflight(method: &'static str) -> Response<Body> {
     let mut response = response(StatusCode::NO_CONTENT, Body::empty());
     let mut insert = |name: HeaderName, value| response.headers_mut().insert(name, HeaderValue::from_static(value));
-    insert(header::ALLOW, ENDPOINT_METHODS);
-    insert(header::ACCESS_CONTROL_ALLOW_METHODS, "POST");
+    insert(header::ALLOW, if method == "POST" { ENDPOINT_METHODS } else { "GET, HEAD, OPTIONS" });
+    insert(header::ACCESS_CONTROL_ALLOW_METHODS, method);
     insert(header::ACCESS_CONTROL_ALLOW_HEADERS, CORS_REQUEST_HEADERS);
     insert(header::ACCESS_CONTROL_MAX_AGE, "86400");
     response
@@ -402,6 +426,13 @@ fn events(body: Body) -> Response<Body> {
 /// An answer to what is wrong with a request before its message is looked at.
 fn reject(status: StatusCode, message: impl Into<std::borrow::Cow<'static, str>>) -> Response<Body> {
     json(status, Body::Response(jsonrpc::failure(None, &Error::new(jsonrpc::INVALID_REQUEST, message))))
+}
+
+/// An answer to who may not come in at a server.
+fn turn_away(Refusal { status, header, message }: Refusal) -> Response<Body> {
+    let mut response = reject(status, message);
+    response.headers_mut().extend(header);
+    response
 }
 
 fn json(status: StatusCode, body: Body) -> Response<Body> {

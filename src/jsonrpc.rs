@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::IgnoredAny};
 use serde_json::{Value, value::RawValue};
 
 use crate::outcome::Outcome;
@@ -73,6 +73,14 @@ pub(crate) fn parse(body: &[u8]) -> Result<Payload<'_>, Error> {
             let _: &RawValue = serde_json::from_str(text).map_err(syntax)?;
             Err(Error::new(INVALID_REQUEST, "Invalid Request: a message is a JSON object"))
         }
+    }
+}
+
+/// How many messages a body holds: one, unless it is a batch.
+pub(crate) fn messages(body: &[u8]) -> usize {
+    match body.trim_ascii_start().first() {
+        Some(b'[') => serde_json::from_slice::<Vec<IgnoredAny>>(body).map_or(1, |elements| elements.len()),
+        _ => 1,
     }
 }
 

@@ -61,6 +61,7 @@ async fn run(command: Command) -> io::Result<ExitCode> {
             let site = Site::new(CATALOG.clone(), surroundings(&fetch, 0)?).map_err(io::Error::other)?;
             commands::read(&site, &slug, &uri).await
         }
+        Command::Token => commands::token(),
         Command::Check { dir, format, deny_warnings, live, fetch } => {
             let code = commands::check(&dir, format, deny_warnings)?;
             if !live || code != ExitCode::SUCCESS {
@@ -117,6 +118,7 @@ async fn serve(catalog: Catalog, flags: &Serve) -> io::Result<ExitCode> {
 async fn prepare(catalog: Catalog, flags: &Serve) -> Result<(TcpListener, Option<TcpListener>, App), String> {
     let access = flags.access()?;
     let limits = flags.limits();
+    let proxies = flags.trusted_proxies()?;
     let surroundings = surroundings(&flags.fetch, limits.subscriptions).map_err(|error| error.to_string())?;
     let metrics = surroundings.fetcher.metrics().clone();
     let site = Site::new(catalog, surroundings).map_err(|error| error.to_string())?;
@@ -137,7 +139,7 @@ async fn prepare(catalog: Catalog, flags: &Serve) -> Result<(TcpListener, Option
         None => None,
     };
     metrics.serves(site.catalog().text(site.catalog().hash));
-    Ok((listener, metrics_listener, App { site, access, limits, metrics }))
+    Ok((listener, metrics_listener, App { site, access, proxies, limits, metrics }))
 }
 
 async fn listen(address: &str) -> Result<(TcpListener, SocketAddr), String> {

@@ -8,6 +8,7 @@ mod list;
 mod new;
 mod read;
 mod schema;
+mod token;
 
 use std::{
     fmt::Display,
@@ -27,6 +28,7 @@ pub(crate) use self::{
     new::{new_resource, new_server},
     read::read,
     schema::{print_schema, write_schemas},
+    token::token,
 };
 
 /// A failed command ends with 1; bad usage, and what stops the start, with 2.

@@ -36,13 +36,14 @@ use std::{
 };
 
 use bytes::Bytes;
-use mcpress_catalog::source::{self, Definition};
+use mcpress_catalog::source::{self, Definition, StatusRange};
 use minijinja::Environment;
+use reqwest::header::HeaderMap;
 use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 
 use self::{
     cache::{Answer, Cache, NOTHING_KEPT},
-    client::{Client, Validators},
+    client::{Client, Limits, Request, Validators},
     error::Time,
     wordpress::Sites,
 };
@@ -51,6 +52,9 @@ use crate::{
     metrics::{Metrics, Slug},
     trace::Trace,
 };
+
+/// Bytes of a document that belongs to no entry.
+const MAX_DOCUMENT: u64 = 1 << 20;
 
 /// What may be set for all fetches.
 #[derive(Clone, Debug)]
@@ -263,6 +267,26 @@ impl Fetcher {
             }
             None => run().await,
         }
+    }
+
+    /// Fetches a small document that belongs to no entry, such as the keys of an authorization server.
+    ///
+    /// # Errors
+    /// Why there is nothing to give.
+    pub(crate) async fn document(&self, url: &str, allow_private_network: bool) -> Result<Bytes, FetchError> {
+        let url = reqwest::Url::parse(url).map_err(|error| FetchError::failed("no address").because(error))?;
+        let limits =
+            Limits { max_bytes: MAX_DOCUMENT, allow_private_network, ..Limits::new(&source::Fetch::default()) };
+        let request = Request {
+            method: reqwest::Method::GET,
+            url,
+            headers: HeaderMap::new(),
+            body: None,
+            limits,
+            accept_status: vec![StatusRange { first: 200, last: 200 }],
+            validators: Validators::default(),
+        };
+        Ok(self.client.send(request).await?.body)
     }
 
     async fn ask(

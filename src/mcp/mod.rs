@@ -266,7 +266,9 @@ impl Success {
         let members = [
             r#""resultType":"complete","ttlMs":"#,
             digits.format(ttl_ms),
-            r#","cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":"#,
+            r#","cacheScope":""#,
+            if server.auth().is_some() { "private" } else { "public" },
+            r#"","_meta":{"io.modelcontextprotocol/serverInfo":"#,
             server.site.catalog.text(info),
             if meta.is_empty() { "" } else { "," },
             &meta,

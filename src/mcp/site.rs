@@ -8,7 +8,9 @@ use std::{
 };
 
 use bytes::Bytes;
-use mcpress_catalog::{self as catalog, Catalog, Source, Span, source, source::Definition, template, uri_template};
+use mcpress_catalog::{
+    self as catalog, Catalog, Source, Span, access, source, source::Definition, template, uri_template,
+};
 use minijinja::{Environment, Value, value::Serde};
 use regex::Regex;
 use serde_json::json;
@@ -16,8 +18,10 @@ use tokio::sync::Semaphore;
 
 use super::resources;
 use crate::{
+    auth::Auth,
     fetch::{self, EntryError, Fetcher},
     metrics::Slug,
+    rate::Rate,
     throttle::Throttle,
     trace::Trace,
 };
@@ -83,6 +87,9 @@ pub(super) struct Prepared {
     live: HashMap<u32, Live>,
     /// In the order in which they are tried.
     pub(super) templates: Vec<ResourceTemplate>,
+    /// Which tokens open it; without it, it is open.
+    auth: Option<Auth>,
+    rate: Option<Rate>,
 }
 
 /// An entry of `resources/templates/list`.
@@ -150,6 +157,12 @@ impl Site {
         Some(Server { site: self, entry: self.catalog.servers.get(prepared.index)?, prepared })
     }
 
+    /// The metadata of a protected resource (RFC 9728) at a path, as JSON.
+    pub(crate) fn resource_metadata(&self, path: &str) -> Option<Bytes> {
+        let mut slugs = self.catalog.servers.iter().map(|server| self.catalog.text(server.slug));
+        slugs.find_map(|slug| self.servers.get(slug)?.auth.as_ref()?.metadata(path))
+    }
+
     /// Variables that entries need and the environment does not have, sorted by name.
     pub fn missing(&self) -> &[Missing] {
         &self.missing
@@ -181,18 +194,29 @@ impl Site {
         &self.catalog
     }
 
-    /// Slug and name (or title) of each server, sorted by slug.
+    /// Slug and name (or title) of each server, sorted by slug; of one that asks for a token only that.
     pub fn servers(&self) -> impl Iterator<Item = (&str, String)> {
         self.catalog.servers.iter().map(|server| {
+            if self.is_protected(server) {
+                return (self.catalog.text(server.slug), "(needs a bearer token)".to_owned());
+            }
             let info = self.info(server);
             let name = info["title"].as_str().or(info["name"].as_str()).unwrap_or_default();
             (self.catalog.text(server.slug), name.to_owned())
         })
     }
 
-    /// What is served, as JSON: the program's version, the hash of the content, and each server.
+    fn is_protected(&self, server: &catalog::Server) -> bool {
+        self.server(self.catalog.text(server.slug)).is_some_and(|server| server.auth().is_some())
+    }
+
+    /// What is served, as JSON: the program's version, the hash of the content, and each server; of one that asks for
+    /// a token only that.
     pub fn version(&self) -> String {
         let servers = self.catalog.servers.iter().map(|server| {
+            if self.is_protected(server) {
+                return json!({ "slug": self.catalog.text(server.slug), "protected": true });
+            }
             let info = self.info(server);
             json!({
                 "slug": self.catalog.text(server.slug),
@@ -239,7 +263,29 @@ impl Site {
             templates.push(ResourceTemplate { uri_template, ttl_ms: entry.ttl_ms, live });
         }
         let slug = Slug(Some(self.catalog.text(server.slug).into()));
-        Ok(Prepared { index, slug, live, templates })
+        let (auth, rate) = self.prepare_access(server)?;
+        Ok(Prepared { index, slug, live, templates, auth, rate })
+    }
+
+    fn prepare_access(&mut self, server: &catalog::Server) -> Result<(Option<Auth>, Option<Rate>), SiteError> {
+        if server.access.is_empty() {
+            return Ok((None, None));
+        }
+        let text = self.catalog.text(server.access);
+        let access: access::Access = serde_json::from_str(text).map_err(|error| SiteError::new(text, &error))?;
+        let slug = self.catalog.text(server.slug);
+        let lookup = |name: &str| self.environment.get(name).cloned();
+        let auth = match access.auth.map(|auth| Auth::new(slug, &auth, &self.fetcher, lookup)).transpose() {
+            Ok(auth) => auth,
+            Err(EntryError::Missing(names)) => {
+                let closed = Auth::closed(slug);
+                let place = access.place;
+                self.missing.extend(names.into_iter().map(|name| Missing { name, place: place.clone() }));
+                Some(closed)
+            }
+            Err(EntryError::Invalid(message)) => return Err(SiteError::new(&access.place, &message)),
+        };
+        Ok((auth, access.limits.map(Rate::new)))
     }
 
     fn prepare_live(&mut self, definition: Span) -> Result<Live, SiteError> {
@@ -288,10 +334,20 @@ impl Site {
     }
 }
 
-impl Server<'_> {
+impl<'a> Server<'a> {
     /// By which metrics and the log know it.
     pub(crate) fn slug(self) -> Slug {
         self.prepared.slug.clone()
+    }
+
+    /// Which tokens open it, if it asks for one.
+    pub(crate) fn auth(self) -> Option<&'a Auth> {
+        self.prepared.auth.as_ref()
+    }
+
+    /// How often each client may ask, if that is bounded.
+    pub(crate) fn rate(self) -> Option<&'a Rate> {
+        self.prepared.rate.as_ref()
     }
 }
 

@@ -65,6 +65,8 @@ fn help_names_every_command_and_flag() {
         "--allowed-hosts",
         "MCPRESS_ALLOWED_HOSTS",
         "--allowed-origins",
+        "--trusted-proxies",
+        "MCPRESS_TRUSTED_PROXIES",
         "MCPRESS_ALLOWED_ORIGINS",
         "--log-format",
         "--log-level",
@@ -433,4 +435,73 @@ mod signals {
         assert_eq!(stdout(&output), "[0\n");
         assert_eq!(stderr(&output), "");
     }
+}
+
+#[test]
+fn token_prints_a_token_and_its_hash() {
+    let (one, other) = (run(&["token"]), run(&["token"]));
+    assert!(one.status.success() && one.stderr.is_empty());
+    let [token, hash] = stdout(&one).lines().collect::<Vec<_>>()[..] else { panic!("{}", stdout(&one)) };
+    assert_eq!((token.len(), hash.len(), hash.starts_with("sha256:")), (43, 71, true));
+    assert_ne!(one.stdout, other.stdout);
+}
+
+/// A tree whose server `docs` asks for the tokens in `DOCS_TOKENS`.
+fn protected() -> tempfile::TempDir {
+    let tree = tempfile::tempdir().unwrap();
+    fs::create_dir_all(tree.path().join("docs/resources")).unwrap();
+    fs::write(tree.path().join("docs/server.yaml"), "auth: { bearer: { tokens_env: DOCS_TOKENS } }\n").unwrap();
+    fs::write(tree.path().join("docs/resources/a.txt"), "here\n").unwrap();
+    tree
+}
+
+#[test]
+fn tokens_that_are_missing_or_too_short_stop_the_start() {
+    let tree = protected();
+    let dev = |tokens: Option<&str>| {
+        let mut command = mcpress(&["dev", tree.path().to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+        let command = command.env_remove("DOCS_TOKENS");
+        if let Some(tokens) = tokens {
+            command.env("DOCS_TOKENS", tokens);
+        }
+        command.output().unwrap()
+    };
+    let missing = dev(None);
+    assert_eq!(missing.status.code(), Some(2));
+    assert_eq!(
+        stderr(&missing),
+        "error: variables are missing in the environment:\n  DOCS_TOKENS, needed by docs/server.yaml:1\n"
+    );
+    let short = dev(Some("hunter2"));
+    assert_eq!(short.status.code(), Some(2));
+    assert!(stderr(&short).contains("`DOCS_TOKENS`: entry 1 is shorter than 32 characters"), "{}", stderr(&short));
+    assert!(!stderr(&short).contains("hunter2"));
+    assert!(run(&["check", tree.path().to_str().unwrap()]).status.success(), "a check needs no variable");
+}
+
+#[test]
+fn no_token_is_logged() {
+    let tree = protected();
+    let (good, bad) = ("good-0123456789-0123456789-0123456789", "bad-0123456789-0123456789-0123456789");
+    let mut child = mcpress(&["dev", tree.path().to_str().unwrap(), "--listen", "127.0.0.1:0", "--log-level", "trace"])
+        .env("DOCS_TOKENS", good)
+        .spawn()
+        .unwrap();
+    let address = BufReader::new(child.stdout.as_mut().unwrap()).lines().next().unwrap().unwrap();
+    let address = address.strip_prefix("http://").unwrap().split('/').next().unwrap().to_owned();
+    for (token, status) in [(good, "200"), (bad, "401")] {
+        let body = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        let bearer = format!("Bearer {token}");
+        stream.write_all(&request("POST", "/mcp/docs", &[("authorization", &bearer)], body)).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert_eq!(answer.split(' ').nth(1), Some(status));
+        assert!(!answer.contains(token));
+    }
+    child.kill().unwrap();
+    let log = child.wait_with_output().unwrap();
+    let log = stderr(&log);
+    assert!(log.contains("answered"), "{log}");
+    assert!(!log.contains(good) && !log.contains(bad), "{log}");
 }

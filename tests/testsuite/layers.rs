@@ -17,13 +17,16 @@ const RULES: &[Rule] = &[
     // The library takes a catalog, so that a test serves any tree.
     Rule { texts: &["mod content", "CATALOG"], only: &["src/main.rs"] },
     // Messages know nothing of the transport, and the transport nothing of content.
-    Rule { texts: &["hyper"], only: &["src/http.rs", "src/connection.rs", "src/exporter.rs"] },
-    Rule { texts: &["StatusCode"], only: &["src/http.rs", "src/exporter.rs", "src/fetch/"] },
+    Rule { texts: &["hyper"], only: &["src/http.rs", "src/connection.rs", "src/gate.rs", "src/exporter.rs"] },
+    Rule { texts: &["StatusCode"], only: &["src/http.rs", "src/gate.rs", "src/exporter.rs", "src/fetch/"] },
     Rule {
         texts: &["mcpress_catalog", "Catalog"],
-        only: &["src/mcp/", "src/fetch/", "src/main.rs", "src/commands/", "src/content.rs"],
+        only: &["src/mcp/", "src/auth/", "src/rate.rs", "src/fetch/", "src/main.rs", "src/commands/", "src/content.rs"],
     },
-    Rule { texts: &["crate::mcp", "mcp::"], only: &["src/mcp/", "src/http.rs", "src/main.rs", "src/commands/"] },
+    Rule {
+        texts: &["crate::mcp", "mcp::"],
+        only: &["src/mcp/", "src/http.rs", "src/gate.rs", "src/main.rs", "src/commands/"],
+    },
     Rule { texts: &["regex::"], only: &["src/mcp/"] },
     Rule { texts: &["minijinja"], only: &["src/mcp/", "src/fetch/"] },
     // What comes from elsewhere comes through one module.
@@ -36,6 +39,9 @@ const RULES: &[Rule] = &[
     // What is counted is counted in one place, and libraries are not heard.
     Rule { texts: &["prometheus_client"], only: &["src/metrics/"] },
     Rule { texts: &["tracing_subscriber"], only: &["src/main.rs"] },
+    // Cryptography and its libraries stand in one place.
+    Rule { texts: &["jsonwebtoken", "ring::signature", "sha2::"], only: &["src/auth/"] },
+    Rule { texts: &["governor"], only: &["src/rate.rs"] },
     // One reader of the environment, one place that ends the program, one that speaks to cargo.
     Rule { texts: &["env = \"", "env::var", "std::env"], only: &["src/config.rs", "build.rs"] },
     Rule { texts: &["process::exit"], only: &[] },
@@ -49,6 +55,7 @@ const ORDER: &[&str] = &[
     "server",
     "connection",
     "http",
+    "gate",
     "sse",
     "mcp",
     "stream",
@@ -57,6 +64,9 @@ const ORDER: &[&str] = &[
     "jsonrpc",
     "limits",
     "access",
+    "forwarded",
+    "rate",
+    "auth",
     "fetch",
     "record",
     "metrics",

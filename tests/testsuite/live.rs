@@ -9,6 +9,7 @@ use std::{
 use mcpress::{
     access::Access,
     fetch::{Config, Fetcher},
+    forwarded::TrustedProxies,
     http::App,
     limits::Limits,
     mcp::{Missing, Site, Surroundings},
@@ -35,8 +36,14 @@ fn site(definitions: &str, variables: &[(&str, &str)]) -> Site {
 }
 
 async fn serve(site: Site) -> TestServer {
-    let metrics = Default::default();
-    TestServer::with(App { site, access: Access::default(), limits: Limits::default(), metrics }).await
+    TestServer::with(App {
+        site,
+        access: Access::default(),
+        proxies: TrustedProxies::default(),
+        limits: Limits::default(),
+        metrics: Default::default(),
+    })
+    .await
 }
 
 async fn read(server: &TestServer, uri: &str) -> Value {

@@ -4,6 +4,7 @@
 
 mod access;
 mod answers;
+mod auth;
 mod command_line;
 mod connections;
 mod diff;
@@ -13,9 +14,10 @@ mod import;
 mod layers;
 mod lists;
 mod live;
-mod new;
 mod logs;
 mod metrics;
+mod new;
+mod rate;
 mod reads;
 mod rmcp_client;
 mod shutdown;

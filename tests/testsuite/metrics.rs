@@ -167,7 +167,13 @@ async fn live(upstream: &Upstream, cache: &str) -> (TestServer, Arc<Metrics>) {
     let metrics = fetcher.metrics().clone();
     let surroundings = Surroundings { fetcher, environment: Default::default(), subscriptions: 1 };
     let site = Site::new(compiled.catalog, surroundings).unwrap();
-    let app = App { site, access: Access::default(), limits: Limits::default(), metrics: metrics.clone() };
+    let app = App {
+        site,
+        access: Access::default(),
+        proxies: Default::default(),
+        limits: Limits::default(),
+        metrics: metrics.clone(),
+    };
     (TestServer::with(app).await, metrics)
 }
 

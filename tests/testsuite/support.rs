@@ -12,6 +12,7 @@ use std::{
 use mcpress::{
     access::Access,
     fetch::{self, Fetcher},
+    forwarded::TrustedProxies,
     http::App,
     limits::Limits,
     mcp::{Site, Surroundings},
@@ -65,8 +66,13 @@ pub(crate) fn app(tree: &Path) -> App {
     let compiled = mcpress_compiler::compile(tree).unwrap_or_else(|errors| {
         panic!("{}", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
     });
-    let site = site(compiled.catalog, limits.subscriptions);
-    App { site, access: Access::default(), limits, metrics: Arc::default() }
+    App {
+        site: site(compiled.catalog, limits.subscriptions),
+        access: Access::default(),
+        proxies: TrustedProxies::default(),
+        limits,
+        metrics: Arc::default(),
+    }
 }
 
 /// A site that fetches without a proxy, in an environment without variables.

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
+    access::{AuthDefinition, LimitsDefinition},
     fetch::FetchDefinition,
     schema::{self, exactly_one},
     url::UrlDefinition,
@@ -30,6 +31,10 @@ pub(crate) struct SiteDefinition {
     pub(crate) page_size: Field<u32>,
     /// Defaults for the `url` and `wp_query` entries.
     pub(crate) fetch: Field<FetchDefinition>,
+    /// Which bearer tokens open a server.
+    pub(crate) auth: Field<AuthDefinition>,
+    /// How many requests each client may send.
+    pub(crate) limits: Field<LimitsDefinition>,
 }
 
 /// `server.yaml`: who a server is.
@@ -64,6 +69,10 @@ pub(crate) struct ServerDefinition {
     pub(crate) page_size: Field<u32>,
     /// Defaults for the `url` and `wp_query` entries.
     pub(crate) fetch: Field<FetchDefinition>,
+    /// Which bearer tokens open a server.
+    pub(crate) auth: Field<AuthDefinition>,
+    /// How many requests each client may send.
+    pub(crate) limits: Field<LimitsDefinition>,
 }
 
 /// A resource or a resource template.

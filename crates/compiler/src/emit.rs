@@ -24,13 +24,14 @@ fn write_catalog(rust: &mut String, catalog: &Catalog) -> fmt::Result {
         writeln!(rust, "    // {}", catalog.text(server.slug))?;
         writeln!(
             rust,
-            "    Server {{ slug: {}, info: {}, brief_info: {}, instructions: {}, ttl_ms: {}, page_size: {}, \
-             resources: Cow::Borrowed(RESOURCES_{index}), aliases: Cow::Borrowed(ALIASES_{index}), \
+            "    Server {{ slug: {}, info: {}, brief_info: {}, instructions: {}, access: {}, ttl_ms: {}, \
+             page_size: {}, resources: Cow::Borrowed(RESOURCES_{index}), aliases: Cow::Borrowed(ALIASES_{index}), \
              templates: Cow::Borrowed(TEMPLATES_{index}) }},",
             Range(server.slug),
             Range(server.info),
             Range(server.brief_info),
             Range(server.instructions),
+            Range(server.access),
             server.ttl_ms,
             server.page_size,
         )?;

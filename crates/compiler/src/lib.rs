@@ -9,6 +9,7 @@
 //! A file goes through `tree` (read), `yaml` (parsed, every value with its place), `definition` (as its author wrote
 //! it), `resource` (checked, an entry) and `blob` (finished JSON).
 
+mod access;
 mod blob;
 mod content;
 mod definition;

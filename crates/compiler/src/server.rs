@@ -1,9 +1,10 @@
 //! One server: `server.yaml` over the defaults of `site.yaml`.
 
-use mcpress_catalog::{protocol::Icon, uri::encode_path};
+use mcpress_catalog::{access::Access, protocol::Icon, uri::encode_path};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    access::AccessDefinition,
     definition::{ServerDefinition, SiteDefinition, Variables},
     described,
     diagnostic::{Diagnostic, Position},
@@ -31,6 +32,7 @@ pub(crate) struct Server {
     pub(crate) ttl_ms: u64,
     pub(crate) variables: Map<String, Value>,
     pub(crate) fetch: FetchDefinition,
+    pub(crate) access: Option<Access>,
 }
 
 /// The defaults of `site.yaml`.
@@ -40,6 +42,7 @@ pub(crate) struct Site {
     pub(crate) ttl_ms: Option<u64>,
     pub(crate) page_size: Option<u32>,
     pub(crate) fetch: FetchDefinition,
+    pub(crate) access: AccessDefinition,
 }
 
 impl Site {
@@ -49,6 +52,7 @@ impl Site {
             ttl_ms: definition.ttl.value().map(|ttl| ttl.0),
             page_size: page_size(&definition.page_size, scope),
             fetch: fetch(definition.fetch, scope),
+            access: AccessDefinition::checked(definition.auth, definition.limits, scope),
         }
     }
 }
@@ -88,6 +92,7 @@ impl Server {
             ttl_ms: definition.ttl.value().map(|ttl| ttl.0).or(site.ttl_ms).unwrap_or(DEFAULT_TTL_MS),
             variables: all_variables,
             fetch: fetch(definition.fetch, scope).or(&site.fetch),
+            access: AccessDefinition::checked(definition.auth, definition.limits, scope).lower(&site.access, scope),
         }
     }
 

@@ -23,7 +23,7 @@ use crate::{
     yaml,
 };
 
-const SITE_FILE: &str = "site.yaml";
+pub(crate) const SITE_FILE: &str = "site.yaml";
 const SERVER_FILE: &str = "server.yaml";
 const RESOURCES: &str = "resources/";
 const PARTIALS: &str = "_partials/";
