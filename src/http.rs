@@ -11,7 +11,7 @@
 //!
 //! There are no redirects, since clients lose the body of a `POST` on the way.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
@@ -38,8 +38,8 @@ use crate::{
 
 /// Everything that requests share.
 pub struct App {
-    /// What is served.
-    pub site: Site,
+    /// What is served. A request takes it once, and uses what it took to its end.
+    pub site: watch::Receiver<Arc<Site>>,
     /// To whom.
     pub access: Access,
     /// How much of it.
@@ -115,19 +115,18 @@ async fn route(app: &App, head: &Parts, upload: &mut Upload<'_>, closing: watch:
     if let Some(refusal) = refuse(&app.access, head) {
         return refusal;
     }
+    let site = Arc::clone(&app.site.borrow());
     match path {
-        "/" => page(head, "text/plain; charset=utf-8", index(&app.site)),
-        "/version" => page(head, "application/json", app.site.version()),
+        "/" => page(head, "text/plain; charset=utf-8", index(&site)),
+        "/version" => page(head, "application/json", site.version()),
         // Where clients look for an authorization server before they ask without a token. They expect JSON.
         _ if path.starts_with("/.well-known/") => {
             json(StatusCode::NOT_FOUND, Bytes::from_static(br#"{"error":"not_found"}"#).into())
         }
-        _ => {
-            match path.strip_prefix("/mcp/").and_then(|slug| app.site.server(slug.strip_suffix('/').unwrap_or(slug))) {
-                Some(server) => endpoint(app, server, head, upload, closing).await,
-                None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
-            }
-        }
+        _ => match path.strip_prefix("/mcp/").and_then(|slug| site.server(slug.strip_suffix('/').unwrap_or(slug))) {
+            Some(server) => endpoint(app, server, head, upload, closing).await,
+            None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
+        },
     }
 }
 

@@ -8,6 +8,7 @@ use std::{
     io::{self, Write},
     net::SocketAddr,
     process::ExitCode,
+    sync::Arc,
 };
 
 use mcpress::{
@@ -17,7 +18,7 @@ use mcpress::{
     server,
 };
 use mcpress_catalog::Catalog;
-use tokio::{net::TcpListener, time::sleep};
+use tokio::{net::TcpListener, sync::watch, time::sleep};
 use tracing::info;
 
 use crate::{
@@ -81,7 +82,7 @@ async fn serve(catalog: Catalog, flags: &Serve) -> io::Result<ExitCode> {
         }
     };
     let mut signals = Signals::install()?;
-    print_addresses(address, &app.site)?;
+    print_addresses(address, &app.site.borrow())?;
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let shutdown = async {
@@ -119,6 +120,8 @@ async fn prepare(catalog: Catalog, flags: &Serve) -> Result<(TcpListener, Socket
              `mcp.example.com`, or to `*` where something in front of it checks them"
         ));
     }
+    // Nothing else is ever published.
+    let (_, site) = watch::channel(Arc::new(site));
     Ok((listener, address, App { site, access, limits }))
 }
 

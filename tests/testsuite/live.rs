@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::{
-    support::{TestServer, request},
+    support::{TestServer, published, request},
     upstream::{Reply, Upstream, ok, response, status},
 };
 
@@ -35,7 +35,7 @@ fn site(definitions: &str, variables: &[(&str, &str)]) -> Site {
 }
 
 async fn serve(site: Site) -> TestServer {
-    TestServer::with(App { site, access: Access::default(), limits: Limits::default() }).await
+    TestServer::with(App { site: published(site), access: Access::default(), limits: Limits::default() }).await
 }
 
 async fn read(server: &TestServer, uri: &str) -> Value {

@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     fmt,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -20,7 +21,7 @@ use serde_json::{Value, json, value::RawValue};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    sync::oneshot,
+    sync::{oneshot, watch},
     task::JoinHandle,
     time::timeout,
 };
@@ -45,7 +46,12 @@ pub(crate) fn app(tree: &Path) -> App {
     let compiled = mcpress_compiler::compile(tree).unwrap_or_else(|errors| {
         panic!("{}", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
     });
-    App { site: site(compiled.catalog, limits.subscriptions), access: Access::default(), limits }
+    App { site: published(site(compiled.catalog, limits.subscriptions)), access: Access::default(), limits }
+}
+
+/// A site that stays as it is.
+pub(crate) fn published(site: Site) -> watch::Receiver<Arc<Site>> {
+    watch::channel(Arc::new(site)).1
 }
 
 /// A site that fetches without a proxy, in an environment without variables.
