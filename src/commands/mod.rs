@@ -1,9 +1,10 @@
-//! The commands beside `serve`, a module for each. What they give out goes to stdout, what they have to say about it
+//! The commands, a module for each. What they give out goes to stdout, what they have to say about it
 //! to stderr.
 
 mod check;
 mod list;
 mod read;
+mod serve;
 
 use std::{
     fmt::Display,
@@ -12,18 +13,28 @@ use std::{
     process::ExitCode,
 };
 
+use mcpress::{fetch::Fetcher, mcp::Surroundings};
 use mcpress_catalog::Catalog;
 use mcpress_compiler::{Compiled, Diagnostic, compile};
+
+use crate::config::{Fetch, environment};
 
 pub(crate) use self::{
     check::{check, check_live, compiled},
     list::list,
     read::read,
+    serve::serve_compiled,
 };
 
 /// A failed command ends with 1; bad usage, and what stops the start, with 2.
 pub(crate) const FAILED: u8 = 1;
 pub(crate) const UNUSABLE: u8 = 2;
+
+/// What a site needs beside its catalog.
+pub(crate) fn surroundings(flags: &Fetch, subscriptions: usize) -> io::Result<Surroundings> {
+    let fetcher = Fetcher::new(&flags.config()).map_err(io::Error::other)?;
+    Ok(Surroundings { fetcher, environment: environment(), subscriptions })
+}
 
 /// Compiles a tree to serve it; without one if it has errors. Either way it says what it found.
 pub(crate) fn load(dir: &Path) -> Option<Catalog> {
@@ -50,6 +61,15 @@ fn print(diagnostics: &[Diagnostic]) {
 }
 
 fn failure(message: impl Display) -> ExitCode {
-    let _ = writeln!(io::stderr(), "error: {message}");
+    error(message);
     FAILED.into()
+}
+
+fn unusable(message: impl Display) -> ExitCode {
+    error(message);
+    UNUSABLE.into()
+}
+
+fn error(message: impl Display) {
+    let _ = writeln!(io::stderr(), "error: {message}");
 }
