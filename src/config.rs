@@ -59,11 +59,14 @@ pub(crate) enum Command {
         #[command(flatten)]
         fetch: Fetch,
     },
-    /// Serve a content tree from disk, without compiling it in
+    /// Serve a content tree from disk, without compiling it in, and reload it when it changes
     Dev {
         /// The content tree
         #[arg(default_value = "content")]
         dir: PathBuf,
+        /// Look for changes twice a second, where the system does not tell of them: network drives, some containers
+        #[arg(long, env = "MCPRESS_POLL", value_parser = FalseyValueParser::new())]
+        poll: bool,
         #[command(flatten)]
         serve: Serve,
     },

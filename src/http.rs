@@ -124,7 +124,7 @@ async fn route(app: &App, head: &Parts, upload: &mut Upload<'_>, closing: watch:
             json(StatusCode::NOT_FOUND, Bytes::from_static(br#"{"error":"not_found"}"#).into())
         }
         _ => match path.strip_prefix("/mcp/").and_then(|slug| site.server(slug.strip_suffix('/').unwrap_or(slug))) {
-            Some(server) => endpoint(app, server, head, upload, closing).await,
+            Some(server) => endpoint(app, (&site, server), head, upload, closing).await,
             None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
         },
     }
@@ -163,7 +163,7 @@ fn loggable(text: &str) -> &str {
 
 async fn endpoint(
     app: &App,
-    server: Server<'_>,
+    (site, server): (&Arc<Site>, Server<'_>),
     head: &Parts,
     upload: &mut Upload<'_>,
     closing: watch::Receiver<()>,
@@ -196,8 +196,9 @@ async fn endpoint(
         Reply::Subscription(_) if !wants_events => {
             reject(StatusCode::NOT_ACCEPTABLE, "`Accept` must allow `text/event-stream`")
         }
-        Reply::Subscription(Subscription { acknowledged, response, permit }) => {
-            events(sse::stream(&acknowledged, response, closing, permit))
+        Reply::Subscription(Subscription { acknowledged, response, permit, watched }) => {
+            let news = watched.news(Arc::clone(site), app.site.clone());
+            events(sse::stream(&acknowledged, news, response, closing, permit))
         }
     }
 }

@@ -41,10 +41,7 @@ async fn main() -> ExitCode {
 async fn run(command: Command) -> io::Result<ExitCode> {
     match command {
         Command::Serve(flags) => commands::serve_compiled(CATALOG.clone(), &flags).await,
-        Command::Dev { dir, serve: flags } => match commands::load(&dir) {
-            Some(catalog) => commands::serve_compiled(catalog, &flags).await,
-            None => Ok(FAILED.into()),
-        },
+        Command::Dev { dir, poll, serve: flags } => commands::dev(&dir, poll, &flags).await,
         Command::List { slug, json } => commands::list(&CATALOG, slug.as_deref(), json),
         Command::Read { slug, uri, fetch } => {
             let site = Site::new(CATALOG.clone(), surroundings(&fetch, 0)?).map_err(io::Error::other)?;

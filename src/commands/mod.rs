@@ -2,6 +2,7 @@
 //! to stderr.
 
 mod check;
+mod dev;
 mod list;
 mod read;
 mod serve;
@@ -9,18 +10,17 @@ mod serve;
 use std::{
     fmt::Display,
     io::{self, Write},
-    path::Path,
     process::ExitCode,
 };
 
 use mcpress::{fetch::Fetcher, mcp::Surroundings};
-use mcpress_catalog::Catalog;
-use mcpress_compiler::{Compiled, Diagnostic, compile};
+use mcpress_compiler::Diagnostic;
 
 use crate::config::{Fetch, environment};
 
 pub(crate) use self::{
     check::{check, check_live, compiled},
+    dev::dev,
     list::list,
     read::read,
     serve::serve_compiled,
@@ -33,17 +33,7 @@ pub(crate) const UNUSABLE: u8 = 2;
 /// What a site needs beside its catalog.
 pub(crate) fn surroundings(flags: &Fetch, subscriptions: usize) -> io::Result<Surroundings> {
     let fetcher = Fetcher::new(&flags.config()).map_err(io::Error::other)?;
-    Ok(Surroundings { fetcher, environment: environment(), subscriptions })
-}
-
-/// Compiles a tree to serve it; without one if it has errors. Either way it says what it found.
-pub(crate) fn load(dir: &Path) -> Option<Catalog> {
-    let (catalog, diagnostics) = match compile(dir) {
-        Ok(Compiled { catalog, warnings }) => (Some(catalog), warnings),
-        Err(diagnostics) => (None, diagnostics),
-    };
-    print(&diagnostics);
-    catalog
+    Ok(Surroundings { fetcher, environment: environment(), subscriptions, reloads: false })
 }
 
 /// That whoever read the output has had enough of it is no failure, and hides none.

@@ -5,6 +5,7 @@
 //! method to answer. The revisions before 2026-07-28 share one shape, that one has another: its results carry
 //! `resultType`, `ttlMs`, `cacheScope` and who the server is.
 
+mod changes;
 mod era;
 mod initialize;
 mod pagination;
@@ -14,6 +15,7 @@ mod site;
 mod subscriptions;
 
 use bytes::Bytes;
+pub use changes::Changes;
 pub(crate) use era::{Header, Headers};
 use era::{Rejection, Revision};
 use mcpress_catalog::Span;
@@ -88,8 +90,7 @@ async fn message(server: Server<'_>, headers: Headers<'_>, text: &str) -> Reply 
         let params = Params::parse(request.params)?;
         let revision = era::classify(headers, &request.method, &params)?;
         if revision.is_modern() && request.method == "subscriptions/listen" {
-            params.check_notifications()?;
-            return server.subscribe(request.id).map(Reply::Subscription);
+            return server.subscribe(request.id, params.notifications()?).map(Reply::Subscription);
         }
         let success = call(server, headers, revision, &request.method, &params).await?;
         let info = if request.method == "server/discover" { server.entry.info } else { server.entry.brief_info };
@@ -230,7 +231,8 @@ impl Success {
         let mut digits = itoa::Buffer::new();
         let members = [
             r#""resultType":"complete","ttlMs":"#,
-            digits.format(ttl_ms),
+            // What may change at any moment is not to be kept.
+            digits.format(if server.site.shared.reloads { 0 } else { ttl_ms }),
             r#","cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":"#,
             server.site.catalog.text(info),
             if meta.is_empty() { "" } else { "," },

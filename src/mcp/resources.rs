@@ -27,7 +27,7 @@ use crate::{
 const MAX_ARGUMENT: usize = 256;
 
 /// What a URI stands for.
-enum Found<'a> {
+pub(super) enum Found<'a> {
     /// The finished `contents`.
     Static(Span),
     /// Something to be resolved, with the values of its template's variables.
@@ -64,7 +64,8 @@ pub(super) async fn contents(server: Server<'_>, uri: &str) -> Result<Contents, 
     }
 }
 
-/// `resources/subscribe` and `unsubscribe`: no resource ever changes, so there is nothing to send or to stop.
+/// `resources/subscribe` and `unsubscribe`: the revisions that have them send what changes over a stream that this
+/// server does not have, so there is nothing to send or to stop.
 pub(super) fn subscribe(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
     let uri = params.uri()?;
     match find(server, &uri) {
@@ -110,7 +111,7 @@ fn not_found(uri: &str) -> Error {
 }
 
 /// What a URI stands for, and how long a client may keep it.
-fn find<'a>(server: Server<'a>, uri: &str) -> Option<(u64, Found<'a>)> {
+pub(super) fn find<'a>(server: Server<'a>, uri: &str) -> Option<(u64, Found<'a>)> {
     if let Some(resource) = server.site.catalog.resource(server.entry, uri) {
         let found = match resource.source {
             Source::Static(contents) => Found::Static(contents),
@@ -151,12 +152,10 @@ async fn resolve(
 ) -> Result<(Bytes, String), Error> {
     let fetched = match &live.origin {
         Origin::Template { context, name } => {
-            let text = render(server, live, (context, name), uri, arguments)?;
-            let mime_type = live.definition.mime_type.as_deref();
-            return Ok((contents_of(live, uri, mime_type, Payload::Text(&text)), String::new()));
+            return Ok((rendered(server, live, (context, name), uri, arguments)?, String::new()));
         }
-        Origin::Url(url) => server.site.fetcher.fetch(url, &arguments).await,
-        Origin::WpQuery(query) => server.site.fetcher.query(query, &arguments).await,
+        Origin::Url(url) => server.site.shared.fetcher.fetch(url, &arguments).await,
+        Origin::WpQuery(query) => server.site.shared.fetcher.query(query, &arguments).await,
         Origin::Missing(names) => {
             let message = format!("missing in the environment: {}", names.join(", "));
             return Err(Error::new(INTERNAL_ERROR, message));
@@ -195,6 +194,18 @@ fn failed(server: Server<'_>, live: &Live, uri: &str, error: &FetchError) -> Err
     let cause = causes.map(ToString::to_string).reduce(|causes, cause| format!("{causes}: {cause}"));
     tracing::warn!(failure, defined = live.definition.place, %error, cause, "fetch failed");
     Error::new(INTERNAL_ERROR, error.to_string()).with_data(json!({ "failure": failure }))
+}
+
+/// The `contents` that a template which was compiled in makes.
+pub(super) fn rendered(
+    server: Server<'_>,
+    live: &Live,
+    template: (&Value, &str),
+    uri: &str,
+    arguments: BTreeMap<String, String>,
+) -> Result<Bytes, Error> {
+    let text = render(server, live, template, uri, arguments)?;
+    Ok(contents_of(live, uri, live.definition.mime_type.as_deref(), Payload::Text(&text)))
 }
 
 /// Renders a template that was compiled in. What goes wrong in it is for the log; a client learns only that it did.

@@ -30,6 +30,8 @@ const RULES: &[Rule] = &[
     Rule { texts: &["reqwest", "lookup_host", "rustls"], only: &["src/fetch/"] },
     Rule { texts: &["TcpListener"], only: &["src/server.rs", "src/commands/serve.rs"] },
     Rule { texts: &["TcpStream"], only: &["src/server.rs", "src/connection.rs", "src/stream.rs"] },
+    // Files are watched for `dev` only.
+    Rule { texts: &["notify::"], only: &["src/commands/dev/"] },
     // One reader of the environment, one place that ends the program, one that speaks to cargo.
     Rule { texts: &["env = \"", "env::var", "std::env"], only: &["src/config.rs", "build.rs"] },
     Rule { texts: &["process::exit"], only: &[] },

@@ -31,7 +31,7 @@ fn site(definitions: &str, variables: &[(&str, &str)]) -> Site {
     let compiled = mcpress_compiler::compile(tree.path()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let fetcher = Fetcher::new(&Config::default()).unwrap();
-    Site::new(compiled.catalog, Surroundings { fetcher, environment, subscriptions: 1 }).unwrap()
+    Site::new(compiled.catalog, Surroundings { fetcher, environment, subscriptions: 1, reloads: false }).unwrap()
 }
 
 async fn serve(site: Site) -> TestServer {

@@ -6,6 +6,7 @@ mod access;
 mod answers;
 mod command_line;
 mod connections;
+mod dev;
 mod fetch;
 mod ids;
 mod layers;

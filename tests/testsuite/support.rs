@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     fmt,
+    ops::Deref,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -30,9 +31,22 @@ use tokio::{
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct TestServer {
-    pub(crate) port: u16,
+    client: Client,
     stop: oneshot::Sender<()>,
     running: JoinHandle<()>,
+}
+
+/// Asks what listens on a port of this machine.
+pub(crate) struct Client {
+    pub(crate) port: u16,
+}
+
+impl Deref for TestServer {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
 }
 
 /// A folder of `tests/fixtures`.
@@ -57,7 +71,7 @@ pub(crate) fn published(site: Site) -> watch::Receiver<Arc<Site>> {
 /// A site that fetches without a proxy, in an environment without variables.
 pub(crate) fn site(catalog: Catalog, subscriptions: usize) -> Site {
     let fetcher = Fetcher::new(&fetch::Config::default()).unwrap();
-    Site::new(catalog, Surroundings { fetcher, environment: HashMap::new(), subscriptions }).unwrap()
+    Site::new(catalog, Surroundings { fetcher, environment: HashMap::new(), subscriptions, reloads: false }).unwrap()
 }
 
 impl TestServer {
@@ -73,7 +87,7 @@ impl TestServer {
         let running = tokio::spawn(server::run(listener, app, async {
             let _ = stopped.await;
         }));
-        Self { port, stop, running }
+        Self { client: Client { port }, stop, running }
     }
 
     /// Asks it to stop; what is given back ends when it has.
@@ -81,7 +95,9 @@ impl TestServer {
         let _ = self.stop.send(());
         self.running
     }
+}
 
+impl Client {
     pub(crate) fn url(&self, slug: &str) -> String {
         format!("http://127.0.0.1:{}/mcp/{slug}", self.port)
     }
