@@ -44,11 +44,13 @@ fn content(folder: &Path) -> PathBuf {
     folder.join("content")
 }
 
-/// Writes a file of the server `docs` in place.
+/// Writes a file of the server `docs` at one stroke, so that nothing is ever read of it but the whole.
 fn write(folder: &Path, path: &str, content: &str) {
     let path = self::content(folder).join("docs").join(path);
+    let temporary = path.with_file_name(".new");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, content).unwrap();
+    fs::write(&temporary, content).unwrap();
+    fs::rename(temporary, path).unwrap();
 }
 
 /// A running `mcpress dev`.
@@ -183,12 +185,12 @@ async fn the_next_read_gives_what_was_written_however_it_was_saved() {
     let (_dev, client) = Dev::start(folder.path(), &[]).await;
     assert_eq!(read(&client, "docs://a").await.unwrap(), "one");
 
-    // Truncated and written.
-    write(folder.path(), "resources/a.md", "two");
+    // Truncated and written, as some editors do.
+    let file = content(folder.path()).join("docs/resources/a.md");
+    fs::write(&file, "two").unwrap();
     becomes(&client, "docs://a", Ok("two")).await;
 
-    // Written beside it and moved over it, as most editors do, the second time with the time of the first.
-    let file = content(folder.path()).join("docs/resources/a.md");
+    // Written beside it and moved over it, as most do, here with the time of the old one.
     for (text, temporary) in [("three", ".a.md.swp"), ("four", "a.md~")] {
         let temporary = file.with_file_name(temporary);
         fs::write(&temporary, text).unwrap();
@@ -231,7 +233,6 @@ async fn a_link_gives_what_it_leads_to() {
 async fn what_does_not_compile_is_reported_and_what_compiled_last_stays() {
     let folder = tree(&[("resources/a.md", "one"), ("resources/b.md", "b")]);
     let (mut dev, client) = Dev::start(folder.path(), &[]).await;
-    write(folder.path(), "resources/a.md", "two");
     write(folder.path(), "resources/c.yaml", "uri: docs://c\nstatic: {text: c}\nmime_typ: text/plain\n");
     let said = dev.says("not reloaded").await;
     assert!(said.contains("error: ") && said.contains("docs/resources/c.yaml:3:1: mime_typ: unknown key"), "{said}");
@@ -239,6 +240,7 @@ async fn what_does_not_compile_is_reported_and_what_compiled_last_stays() {
     assert_eq!(read(&client, "docs://a").await.unwrap(), "one");
 
     // Still broken, in another way: the fault is new, that it is broken is not.
+    write(folder.path(), "resources/a.md", "two");
     write(folder.path(), "resources/c.yaml", "uri: docs://c\n  static: {text: c}\n");
     let said = dev.says("docs/resources/c.yaml:2:").await;
     assert!(!said.contains("not reloaded"), "{said}");
@@ -347,6 +349,33 @@ async fn who_listens_is_told_of_what_changes_and_of_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_partial_is_a_part_of_what_includes_it() {
+    let folder = tree(&[
+        ("../_partials/sign.txt", "one"),
+        ("../_partials/other.txt", "one"),
+        (
+            "resources/t.yaml",
+            "uri_template: docs://t/{x}\narguments: {x: {}}\nstatic: {text: \"{{ args.x }} {% include 'sign.txt' %}\"}\n",
+        ),
+        ("resources/plain.yaml", "uri: docs://plain\nurl: https://example.com/\n"),
+        (
+            "resources/made.yaml",
+            "uri: docs://made\nurl: {href: https://example.com/, template: \"{% include 'sign.txt' %}\"}\n",
+        ),
+    ]);
+    let (mut dev, client) = Dev::start(folder.path(), &[]).await;
+    let uris = json!(["docs://plain", "docs://t/1", "docs://made"]);
+    let (mut listening, _) = Listening::to(&client, "docs", json!({ "resourceSubscriptions": uris })).await;
+    // What it renders is the same; of what is fetched nobody knows without fetching it.
+    write(folder.path(), "../_partials/other.txt", "two");
+    assert_eq!(listening.next().await, updated("docs://made"));
+    dev.says("reloaded: 0 added, 0 removed, 2 changed").await;
+    write(folder.path(), "../_partials/sign.txt", "two");
+    assert_eq!([listening.next().await, listening.next().await], [updated("docs://t/1"), updated("docs://made")]);
+    assert_eq!(read(&client, "docs://t/1").await.unwrap(), "1 two");
+}
+
+#[tokio::test]
 async fn changes_are_declared_where_they_are_announced() {
     let folder = tree(&[("resources/a.md", "one")]);
     let (_dev, client) = Dev::start(folder.path(), &[]).await;
@@ -408,8 +437,10 @@ async fn many_files_at_once_are_compiled_few_times() {
     let folder = tree(&[("resources/a.md", "one")]);
     let (mut dev, client) = Dev::start(folder.path(), &[]).await;
     let start = Instant::now();
+    let many = content(folder.path()).join("docs/resources/many");
+    fs::create_dir_all(&many).unwrap();
     for index in 0..500 {
-        write(folder.path(), &format!("resources/many/{index}.md"), "text");
+        fs::write(many.join(format!("{index}.md")), "text").unwrap();
     }
     write(folder.path(), "resources/last.md", "last");
     let written = start.elapsed();
