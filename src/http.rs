@@ -124,7 +124,7 @@ async fn route(app: &App, head: &Parts, upload: &mut Upload<'_>, closing: watch:
             json(StatusCode::NOT_FOUND, Bytes::from_static(br#"{"error":"not_found"}"#).into())
         }
         _ => match path.strip_prefix("/mcp/").and_then(|slug| site.server(slug.strip_suffix('/').unwrap_or(slug))) {
-            Some(server) => endpoint(app, (&site, server), head, upload, closing).await,
+            Some(server) => endpoint(app, &site, server, head, upload, closing).await,
             None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
         },
     }
@@ -163,7 +163,8 @@ fn loggable(text: &str) -> &str {
 
 async fn endpoint(
     app: &App,
-    (site, server): (&Arc<Site>, Server<'_>),
+    site: &Arc<Site>,
+    server: Server<'_>,
     head: &Parts,
     upload: &mut Upload<'_>,
     closing: watch::Receiver<()>,

@@ -71,12 +71,10 @@ impl Tree {
         let was_broken = self.is_broken;
         self.is_broken = loaded.is_err();
         match loaded {
-            Ok((site, warnings)) => {
+            Ok(Loaded { site, warnings, is_new, changes: Changes { added, removed, changed } }) => {
                 self.say(warnings);
-                let old = self.published.send_replace(Arc::clone(&site));
-                let hash = |site: &Site| site.catalog().text(site.catalog().hash).to_owned();
-                if was_broken || (is_serving && hash(&old) != hash(&site)) {
-                    let Changes { added, removed, changed } = Changes::between(&old, &site);
+                self.published.send_replace(Arc::new(site));
+                if was_broken || (is_serving && is_new) {
                     tell(&format!("reloaded: {added} added, {removed} removed, {changed} changed"));
                 }
             }
@@ -101,8 +99,17 @@ impl Tree {
     }
 }
 
-/// What takes the place of a site, and warnings; or why nothing does.
-fn load(dir: &Path, old: &Site) -> Result<(Arc<Site>, Vec<Diagnostic>), Vec<Diagnostic>> {
+/// A tree that takes the place of another.
+struct Loaded {
+    site: Site,
+    warnings: Vec<Diagnostic>,
+    /// Whether any byte of the tree is another.
+    is_new: bool,
+    changes: Changes,
+}
+
+/// Compiles what is to take the place of a site.
+fn load(dir: &Path, old: &Site) -> Result<Loaded, Vec<Diagnostic>> {
     let Compiled { catalog, warnings } = compile(dir)?;
     let site = old.reload(catalog).map_err(|error| vec![fault(&dir.to_string_lossy(), error.to_string())])?;
     let missing = |Missing { name, place }: &Missing| {
@@ -110,7 +117,11 @@ fn load(dir: &Path, old: &Site) -> Result<(Arc<Site>, Vec<Diagnostic>), Vec<Diag
         fault(place, format!("the variable `{name}` is missing in the environment")).hint(hint)
     };
     match site.missing() {
-        [] => Ok((Arc::new(site), warnings)),
+        [] => {
+            let hash = |site: &Site| site.catalog().text(site.catalog().hash).to_owned();
+            let (is_new, changes) = (hash(old) != hash(&site), Changes::between(old, &site));
+            Ok(Loaded { site, warnings, is_new, changes })
+        }
         names => Err(warnings.into_iter().chain(names.iter().map(missing)).collect()),
     }
 }

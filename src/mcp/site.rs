@@ -316,13 +316,11 @@ impl Site {
     }
 }
 
-impl Server<'_> {
-    pub(super) fn slug(&self) -> &str {
+impl<'a> Server<'a> {
+    pub(super) fn slug(self) -> &'a str {
         self.site.catalog.text(self.entry.slug)
     }
-}
 
-impl<'a> Server<'a> {
     /// The entry that is made at each read and listed under this URI or template.
     fn live(self, uri: &str) -> Option<&'a Live> {
         let mut templates = self.prepared.templates.iter().map(|template| &template.live);

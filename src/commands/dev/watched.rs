@@ -14,6 +14,7 @@ use notify::{
 };
 use tokio::{
     sync::Notify,
+    task::block_in_place,
     time::{Instant, timeout_at},
 };
 
@@ -53,7 +54,7 @@ impl Watched {
         while Instant::now() < last && timeout_at(quiet(), self.changed.notified()).await.is_ok() {}
         if !self.is_polled {
             // Another folder may stand where one was watched. Who looks sees that without further ado.
-            (self._watcher, self.is_polled) = watch(&self.dir, &self.changed, false)?;
+            (self._watcher, self.is_polled) = block_in_place(|| watch(&self.dir, &self.changed, false))?;
         }
         Ok(())
     }
