@@ -79,11 +79,14 @@ pub(crate) enum Command {
     },
     /// Make a bearer token for `auth` of a server
     Token,
-    /// Serve a content tree from disk, without compiling it in
+    /// Serve a content tree from disk, without compiling it in, and reload it when it changes
     Dev {
         /// The content tree
         #[arg(default_value = "content")]
         dir: PathBuf,
+        /// Look for changes twice a second, where the system does not tell of them: network drives, some containers
+        #[arg(long, env = "MCPRESS_POLL", value_parser = FalseyValueParser::new())]
+        poll: bool,
         #[command(flatten)]
         serve: Serve,
     },

@@ -44,8 +44,8 @@ use crate::{
 
 /// Everything that requests share.
 pub struct App {
-    /// What is served.
-    pub site: Site,
+    /// What is served. A request takes it once, and uses what it took to its end.
+    pub site: watch::Receiver<Arc<Site>>,
     /// To whom.
     pub access: Access,
     /// How much of it.
@@ -144,21 +144,20 @@ async fn route(
     if let Some(refusal) = refuse(&app.access, head) {
         return refusal;
     }
+    let site = Arc::clone(&app.site.borrow());
     match path {
-        "/" => page(head, "text/plain; charset=utf-8", index(&app.site)),
-        "/version" => page(head, "application/json", app.site.version()),
+        "/" => page(head, "text/plain; charset=utf-8", index(&site)),
+        "/version" => page(head, "application/json", site.version()),
         // Where clients look for an authorization server before they ask without a token. They expect JSON.
-        _ if path.starts_with("/.well-known/") => match app.site.resource_metadata(path) {
+        _ if path.starts_with("/.well-known/") => match site.resource_metadata(path) {
             Some(_) if head.method == Method::OPTIONS => preflight("GET"),
             Some(metadata) => page(head, "application/json", metadata),
             None => json(StatusCode::NOT_FOUND, Bytes::from_static(br#"{"error":"not_found"}"#).into()),
         },
-        _ => {
-            match path.strip_prefix("/mcp/").and_then(|slug| app.site.server(slug.strip_suffix('/').unwrap_or(slug))) {
-                Some(server) => endpoint(app, server, peer, head, upload, closing, record).await,
-                None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
-            }
-        }
+        _ => match path.strip_prefix("/mcp/").and_then(|slug| site.server(slug.strip_suffix('/').unwrap_or(slug))) {
+            Some(server) => endpoint(app, &site, server, peer, head, upload, closing, record).await,
+            None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
+        },
     }
 }
 
@@ -195,6 +194,7 @@ fn loggable(text: &str) -> &str {
 
 async fn endpoint(
     app: &App,
+    site: &Arc<Site>,
     server: Server<'_>,
     peer: IpAddr,
     head: &Parts,
@@ -242,8 +242,9 @@ async fn endpoint(
         Reply::Subscription(_) if !wants_events => {
             reject(StatusCode::NOT_ACCEPTABLE, "`Accept` must allow `text/event-stream`")
         }
-        Reply::Subscription(Subscription { acknowledged, response, permit }) => {
-            events(sse::stream(&acknowledged, response, closing, (permit, app.metrics.stream())))
+        Reply::Subscription(Subscription { acknowledged, response, permit, watched }) => {
+            let news = watched.news(Arc::clone(site), app.site.clone());
+            events(sse::stream(&acknowledged, news, response, closing, (permit, app.metrics.stream())))
         }
     }
 }

@@ -6,25 +6,15 @@ mod content;
 
 use std::{
     io::{self, Write},
-    net::SocketAddr,
     process::ExitCode,
 };
 
-use mcpress::{
-    exporter,
-    fetch::Fetcher,
-    http::App,
-    mcp::{Missing, Site, Surroundings},
-    server,
-};
-use mcpress_catalog::Catalog;
-use tokio::{net::TcpListener, time::sleep};
-use tracing::info;
+use mcpress::mcp::Site;
 use tracing_subscriber::{filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
 
 use crate::{
-    commands::{FAILED, UNUSABLE},
-    config::{Command, Config, Fetch, Format, Import, Log, Serve, Starter},
+    commands::{FAILED, UNUSABLE, surroundings},
+    config::{Command, Config, Format, Import, Log, Starter},
     content::CATALOG,
 };
 
@@ -51,11 +41,8 @@ async fn main() -> ExitCode {
 
 async fn run(command: Command) -> io::Result<ExitCode> {
     match command {
-        Command::Serve(flags) => serve(CATALOG.clone(), &flags).await,
-        Command::Dev { dir, serve: flags } => match commands::load(&dir) {
-            Some(catalog) => serve(catalog, &flags).await,
-            None => Ok(FAILED.into()),
-        },
+        Command::Serve(flags) => commands::serve_compiled(CATALOG.clone(), &flags).await,
+        Command::Dev { dir, poll, serve: flags } => commands::dev(&dir, poll, &flags).await,
         Command::List { slug, json } => commands::list(&CATALOG, slug.as_deref(), json),
         Command::Read { slug, uri, fetch } => {
             let site = Site::new(CATALOG.clone(), surroundings(&fetch, 0)?).map_err(io::Error::other)?;
@@ -82,89 +69,6 @@ async fn run(command: Command) -> io::Result<ExitCode> {
     }
 }
 
-/// Serves until a signal says to stop; a second one stops at once.
-async fn serve(catalog: Catalog, flags: &Serve) -> io::Result<ExitCode> {
-    let (listener, metrics_listener, app) = match prepare(catalog, flags).await {
-        Ok(prepared) => prepared,
-        Err(message) => {
-            let _ = writeln!(io::stderr(), "error: {message}");
-            return Ok(UNUSABLE.into());
-        }
-    };
-    let mut signals = Signals::install()?;
-    print_addresses(&listener, metrics_listener.as_ref(), &app.site)?;
-    if let Some(listener) = metrics_listener {
-        // Until the program ends, so that the end is seen too.
-        tokio::spawn(exporter::run(listener, app.metrics.clone()));
-    }
-
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let shutdown = async {
-        let _ = stopped.await;
-        sleep(flags.drain_delay).await;
-    };
-    let mut serving = std::pin::pin!(server::run(listener, app, shutdown));
-    tokio::select! {
-        () = &mut serving => return Ok(ExitCode::SUCCESS),
-        () = signals.next() => info!("stopping"),
-    }
-    let _ = stop.send(());
-    tokio::select! {
-        () = serving => Ok(ExitCode::SUCCESS),
-        () = signals.next() => Ok(FAILED.into()),
-    }
-}
-
-async fn prepare(catalog: Catalog, flags: &Serve) -> Result<(TcpListener, Option<TcpListener>, App), String> {
-    let access = flags.access()?;
-    let limits = flags.limits();
-    let proxies = flags.trusted_proxies()?;
-    let surroundings = surroundings(&flags.fetch, limits.subscriptions).map_err(|error| error.to_string())?;
-    let metrics = surroundings.fetcher.metrics().clone();
-    let site = Site::new(catalog, surroundings).map_err(|error| error.to_string())?;
-    if !site.missing().is_empty() {
-        let lines = site.missing().iter().map(|Missing { name, place }| format!("\n  {name}, needed by {place}"));
-        return Err(format!("variables are missing in the environment:{}", lines.collect::<String>()));
-    }
-    let (listener, address) = listen(&flags.listen).await?;
-    if !address.ip().is_loopback() && access.is_loopback_only() {
-        return Err(format!(
-            "`{address}` can be reached from elsewhere, but only loopback names are allowed as `Host`\n  \
-             hint: set --allowed-hosts or MCPRESS_ALLOWED_HOSTS to the names that clients use, such as \
-             `mcp.example.com`, or to `*` where something in front of it checks them"
-        ));
-    }
-    let metrics_listener = match &flags.metrics_listen {
-        Some(address) => Some(listen(address).await?.0),
-        None => None,
-    };
-    metrics.serves(site.catalog().text(site.catalog().hash));
-    Ok((listener, metrics_listener, App { site, access, proxies, limits, metrics }))
-}
-
-async fn listen(address: &str) -> Result<(TcpListener, SocketAddr), String> {
-    let unusable = |error: io::Error| format!("cannot listen on `{address}`: {error}");
-    let listener = TcpListener::bind(address).await.map_err(unusable)?;
-    let address = listener.local_addr().map_err(unusable)?;
-    Ok((listener, address))
-}
-
-fn surroundings(flags: &Fetch, subscriptions: usize) -> io::Result<Surroundings> {
-    let fetcher = Fetcher::new(&flags.config()).map_err(io::Error::other)?;
-    Ok(Surroundings { fetcher, environment: config::environment(), subscriptions })
-}
-
-/// One line for each server, then that of the metrics. That nobody reads them is no reason not to serve.
-fn print_addresses(listener: &TcpListener, metrics: Option<&TcpListener>, site: &Site) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    let address = listener.local_addr()?;
-    let mut lines = site.servers().map(|(slug, _)| format!("http://{address}/mcp/{slug}\n")).collect::<String>();
-    if let Some(listener) = metrics {
-        lines.push_str(&format!("http://{}/metrics\n", listener.local_addr()?));
-    }
-    commands::unless_unread(out.write_all(lines.as_bytes()).and_then(|()| out.flush()))
-}
-
 fn start_logging(log: &Log) {
     // Libraries say nothing: they know paths and headers, and what matters of their errors is in our own lines.
     let own = Targets::new().with_target("mcpress", tracing::Level::from(log.log_level));
@@ -174,41 +78,5 @@ fn start_logging(log: &Log) {
     match log.log_format {
         Format::Text => logs.with(lines.with_ansi(false)).init(),
         Format::Json => logs.with(lines.json().flatten_event(true).with_current_span(false)).init(),
-    }
-}
-
-/// What asks the program to stop.
-struct Signals {
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
-}
-
-impl Signals {
-    #[cfg(unix)]
-    fn install() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    #[cfg(unix)]
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn install() -> io::Result<Self> {
-        Ok(Self {})
-    }
-
-    #[cfg(not(unix))]
-    async fn next(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
     }
 }

@@ -1,13 +1,15 @@
-//! The commands beside `serve`, a module for each. What they give out goes to stdout, what they have to say about it
+//! The commands, a module for each. What they give out goes to stdout, what they have to say about it
 //! to stderr.
 
 mod check;
+mod dev;
 mod diff;
 mod import;
 mod list;
 mod new;
 mod read;
 mod schema;
+mod serve;
 mod token;
 
 use std::{
@@ -17,17 +19,22 @@ use std::{
     process::ExitCode,
 };
 
+use mcpress::{fetch::Fetcher, mcp::Surroundings};
 use mcpress_catalog::Catalog;
 use mcpress_compiler::{Compiled, Diagnostic, compile};
 
+use crate::config::{Fetch, environment};
+
 pub(crate) use self::{
     check::{check, check_live, compiled},
+    dev::dev,
     diff::diff,
     import::getmcp,
     list::list,
     new::{new_resource, new_server},
     read::read,
     schema::{print_schema, write_schemas},
+    serve::serve_compiled,
     token::token,
 };
 
@@ -37,14 +44,20 @@ pub(crate) const UNUSABLE: u8 = 2;
 /// What was asked for is done, and there is something to look at: `import` left something out, `diff` was asked to tell.
 pub(crate) const DIFFERENT: u8 = 3;
 
-/// Compiles a tree to serve it; without one if it has errors. Either way it says what it found.
-pub(crate) fn load(dir: &Path) -> Option<Catalog> {
+/// The catalog of a tree; nothing if it has errors. Either way it says what it found.
+fn load(dir: &Path) -> Option<Catalog> {
     let (catalog, diagnostics) = match compile(dir) {
         Ok(Compiled { catalog, warnings }) => (Some(catalog), warnings),
         Err(diagnostics) => (None, diagnostics),
     };
     print(&diagnostics);
     catalog
+}
+
+/// What a site needs beside its catalog.
+pub(crate) fn surroundings(flags: &Fetch, subscriptions: usize) -> io::Result<Surroundings> {
+    let fetcher = Fetcher::new(&flags.config()).map_err(io::Error::other)?;
+    Ok(Surroundings { fetcher, environment: environment(), subscriptions, reloads: false })
 }
 
 /// That whoever read the output has had enough of it is no failure, and hides none.
@@ -83,8 +96,17 @@ fn printable(text: &str) -> String {
 }
 
 fn failure(message: impl Display) -> ExitCode {
-    let _ = writeln!(io::stderr(), "error: {message}");
+    error(message);
     FAILED.into()
+}
+
+fn unusable(message: impl Display) -> ExitCode {
+    error(message);
+    UNUSABLE.into()
+}
+
+fn error(message: impl Display) {
+    let _ = writeln!(io::stderr(), "error: {message}");
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! method to answer. The revisions before 2026-07-28 share one shape, that one has another: its results carry
 //! `resultType`, `ttlMs`, `cacheScope` and who the server is.
 
+mod changes;
 mod era;
 mod initialize;
 mod pagination;
@@ -14,6 +15,7 @@ mod site;
 mod subscriptions;
 
 use bytes::Bytes;
+pub use changes::Changes;
 pub(crate) use era::{Header, Headers};
 use era::{Rejection, Revision};
 use mcpress_catalog::Span;
@@ -121,8 +123,7 @@ async fn message(server: Server<'_>, headers: Headers<'_>, text: &str, record: &
         let revision = era::classify(headers, &request.method, &params)?;
         record.revision = revision.name();
         if revision.is_modern() && request.method == "subscriptions/listen" {
-            params.check_notifications()?;
-            return server.subscribe(request.id).map(Reply::Subscription);
+            return server.subscribe(request.id, params.notifications()?).map(Reply::Subscription);
         }
         let success = call(server, headers, revision, &request.method, &params, record).await?;
         let info = if request.method == "server/discover" { server.entry.info } else { server.entry.brief_info };
@@ -265,7 +266,8 @@ impl Success {
         let mut digits = itoa::Buffer::new();
         let members = [
             r#""resultType":"complete","ttlMs":"#,
-            digits.format(ttl_ms),
+            // What may change at any moment is not to be kept.
+            digits.format(if server.site.shared.reloads { 0 } else { ttl_ms }),
             r#","cacheScope":""#,
             if server.auth().is_some() { "private" } else { "public" },
             r#"","_meta":{"io.modelcontextprotocol/serverInfo":"#,

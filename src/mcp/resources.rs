@@ -30,7 +30,7 @@ use crate::{
 const MAX_ARGUMENT: usize = 256;
 
 /// What a URI stands for.
-enum Found<'a> {
+pub(super) enum Found<'a> {
     /// The finished `contents`.
     Static(Span),
     /// Something to be resolved, with the values of its template's variables.
@@ -82,7 +82,8 @@ pub(super) async fn contents(server: Server<'_>, uri: &str, trace: &Trace) -> Re
     }
 }
 
-/// `resources/subscribe` and `unsubscribe`: no resource ever changes, so there is nothing to send or to stop.
+/// `resources/subscribe` and `unsubscribe`: the revisions that have them send what changes over a stream that this
+/// server does not have, so there is nothing to send or to stop.
 pub(super) fn subscribe(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
     let uri = params.uri()?;
     match find(server, &uri) {
@@ -129,7 +130,7 @@ fn not_found(uri: &str) -> Error {
 }
 
 /// What a URI stands for, and how long a client may keep it.
-fn find<'a>(server: Server<'a>, uri: &str) -> Option<(u64, Found<'a>)> {
+pub(super) fn find<'a>(server: Server<'a>, uri: &str) -> Option<(u64, Found<'a>)> {
     if let Some(resource) = server.site.catalog.resource(server.entry, uri) {
         let found = match resource.source {
             Source::Static(contents) => Found::Static(contents),
@@ -164,12 +165,11 @@ fn climbs(value: &str) -> bool {
 /// Makes the `contents` of a resource that is not static, and what is to be said of it in `_meta` of the result.
 async fn resolve(read: Read<'_>, arguments: BTreeMap<String, String>) -> Result<(Bytes, String), Error> {
     let Read { server, live, uri, trace } = read;
-    let fetcher = || server.site.fetcher.on(Errand { server: server.slug(), trace: trace.clone() });
+    let fetcher = || server.site.shared.fetcher.on(Errand { server: server.slug(), trace: trace.clone() });
     let fetched = match &live.origin {
         Origin::Template { context, name } => {
-            let text = render(read, context, name, arguments)?;
-            let mime_type = live.definition.mime_type.as_deref();
-            return Ok((contents_of(live, uri, mime_type, Payload::Text(&text)), String::new()));
+            let rendered = rendered(server, live, (context, name), uri, arguments);
+            return Ok((rendered.map_err(|error| template_failed(read, name, &error))?, String::new()));
         }
         Origin::Url(url) => fetcher().fetch(url, &arguments).await,
         Origin::WpQuery(query) => fetcher().query(query, &arguments).await,
@@ -211,9 +211,16 @@ fn failed(read: Read<'_>, error: &FetchError) -> Error {
     read.error(message).counts_as(Outcome::FetchFailed)
 }
 
+/// What goes wrong in a template is for the log; a client learns only that it did.
+fn template_failed(read: Read<'_>, name: &str, error: &minijinja::Error) -> Error {
+    let (template, line) = (error.name().unwrap_or(name), error.line().unwrap_or_default());
+    log(read, "template failed", &format!("{template}:{line}"), Some(&error.to_string()));
+    read.error("the template of this resource failed".to_owned())
+}
+
 /// Writes one line of the log for a read that failed, unless there are too many of them.
 fn log(Read { server, live, uri, trace }: Read<'_>, what: &'static str, error: &str, cause: Option<&str>) {
-    let Some(left_out) = server.site.failures.admit() else { return };
+    let Some(left_out) = server.site.shared.failures.admit() else { return };
     tracing::warn!(
         request_id = trace.request_id(),
         server = server.slug().0.as_deref(),
@@ -233,19 +240,20 @@ impl Read<'_> {
     }
 }
 
-/// Renders a template that was compiled in. What goes wrong in it is for the log; a client learns only that it did.
-fn render(read: Read<'_>, seen: &Value, name: &str, arguments: BTreeMap<String, String>) -> Result<String, Error> {
-    let Read { server, uri, .. } = read;
+/// The `contents` that a template which was compiled in makes, and which is called `name` among all templates.
+pub(super) fn rendered(
+    server: Server<'_>,
+    live: &Live,
+    (seen, name): (&Value, &str),
+    uri: &str,
+    arguments: BTreeMap<String, String>,
+) -> Result<Bytes, minijinja::Error> {
     let resource = seen.get_attr("resource").unwrap_or_default();
     let context = context! {
         args => arguments,
         resource => merge_maps([context! { uri }, resource]),
         ..seen.clone()
     };
-    let rendered = server.site.templates.get_template(name).and_then(|template| template.render(context));
-    rendered.map_err(|error| {
-        let (template, line) = (error.name().unwrap_or(name), error.line().unwrap_or_default());
-        log(read, "template failed", &format!("{template}:{line}"), Some(&error.to_string()));
-        read.error("the template of this resource failed".to_owned())
-    })
+    let text = server.site.templates.get_template(name)?.render(context)?;
+    Ok(contents_of(live, uri, live.definition.mime_type.as_deref(), Payload::Text(&text)))
 }

@@ -16,11 +16,11 @@ use regex::Regex;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use super::resources;
+use super::{changes, resources};
 use crate::{
     auth::Auth,
     fetch::{self, EntryError, Fetcher},
-    metrics::Slug,
+    metrics::{Metrics, Slug},
     rate::Rate,
     throttle::Throttle,
     trace::Trace,
@@ -36,11 +36,18 @@ pub struct Site {
     /// By slug.
     servers: HashMap<String, Prepared>,
     pub(super) templates: Environment<'static>,
+    missing: Vec<Missing>,
+    pub(super) shared: Arc<Shared>,
+}
+
+/// What a site leaves to the one that takes its place.
+pub(super) struct Shared {
     pub(super) fetcher: Fetcher,
     environment: HashMap<String, String>,
-    missing: Vec<Missing>,
     /// One permit for each subscription that may be open at a time.
     pub(super) subscriptions: Arc<Semaphore>,
+    /// Whether another site may take the place of this one.
+    pub(super) reloads: bool,
     /// Lines of the log on reads that failed.
     pub(super) failures: Throttle,
 }
@@ -53,6 +60,8 @@ pub struct Surroundings {
     pub environment: HashMap<String, String>,
     /// Subscriptions that may be open at a time.
     pub subscriptions: usize,
+    /// Whether it may be replaced while it is served, so that changes are announced, and clients keep nothing.
+    pub reloads: bool,
 }
 
 /// A variable that an entry needs and the environment does not have.
@@ -126,24 +135,31 @@ impl Site {
     /// A definition, template or pattern that cannot be used, or not with this environment. Variables that are missing
     /// are no error yet, but [`missing`](Self::missing).
     pub fn new(catalog: Catalog, surroundings: Surroundings) -> Result<Self, SiteError> {
+        let Surroundings { fetcher, environment, subscriptions, reloads } = surroundings;
+        let subscriptions = Arc::new(Semaphore::new(subscriptions.min(Semaphore::MAX_PERMITS)));
+        let shared = Shared { fetcher, environment, subscriptions, reloads, failures: Throttle::default() };
+        Self::with(catalog, Arc::new(shared), None)
+    }
+
+    /// Prepares the catalog that takes the place of this one. What has been fetched is kept where the entry is still
+    /// the same.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new).
+    pub fn reload(&self, catalog: Catalog) -> Result<Self, SiteError> {
+        Self::with(catalog, Arc::clone(&self.shared), Some(self))
+    }
+
+    fn with(catalog: Catalog, shared: Arc<Shared>, previous: Option<&Self>) -> Result<Self, SiteError> {
         let partials =
             catalog.partials.iter().map(|partial| (catalog.text(partial.name), catalog.text(partial.source)));
         let mut templates = template::environment(partials).map_err(|error| SiteError::new("_partials", &error))?;
         templates.set_fuel(Some(FUEL));
-        let Surroundings { fetcher, environment, subscriptions } = surroundings;
-        let mut site = Self {
-            catalog,
-            servers: HashMap::new(),
-            templates,
-            fetcher,
-            environment,
-            missing: Vec::new(),
-            subscriptions: Arc::new(Semaphore::new(subscriptions.min(Semaphore::MAX_PERMITS))),
-            failures: Throttle::default(),
-        };
+        let mut site = Self { catalog, servers: HashMap::new(), templates, missing: Vec::new(), shared };
         for index in 0..site.catalog.servers.len() {
             let server = site.catalog.servers[index].clone();
-            let prepared = site.prepare(index, &server)?;
+            let previous = previous.and_then(|previous| previous.server(site.catalog.text(server.slug)));
+            let prepared = site.prepare(index, &server, previous)?;
             site.servers.insert(site.catalog.text(server.slug).to_owned(), prepared);
         }
         site.missing.sort();
@@ -187,6 +203,11 @@ impl Site {
         }
         found.sort();
         found
+    }
+
+    /// Where what it fetches is counted.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        self.shared.fetcher.metrics()
     }
 
     /// The tables it was made from.
@@ -248,16 +269,21 @@ impl Site {
         serde_json::from_str(self.catalog.text(server.brief_info)).unwrap_or_default()
     }
 
-    fn prepare(&mut self, index: usize, server: &catalog::Server) -> Result<Prepared, SiteError> {
+    fn prepare(
+        &mut self,
+        index: usize,
+        server: &catalog::Server,
+        previous: Option<Server<'_>>,
+    ) -> Result<Prepared, SiteError> {
         let mut live = HashMap::new();
         for resource in server.resources.iter() {
             if let Source::Live(definition) = resource.source {
-                live.insert(definition.0, self.prepare_live(definition)?);
+                live.insert(definition.0, self.prepare_live(definition, previous)?);
             }
         }
         let mut templates = Vec::with_capacity(server.templates.len());
         for entry in server.templates.iter() {
-            let live = self.prepare_live(entry.definition)?;
+            let live = self.prepare_live(entry.definition, previous)?;
             let uri_template = uri_template::Template::parse(self.catalog.text(entry.uri_template))
                 .map_err(|error| SiteError::new(&live.definition.place, &error))?;
             templates.push(ResourceTemplate { uri_template, ttl_ms: entry.ttl_ms, live });
@@ -274,8 +300,8 @@ impl Site {
         let text = self.catalog.text(server.access);
         let access: access::Access = serde_json::from_str(text).map_err(|error| SiteError::new(text, &error))?;
         let slug = self.catalog.text(server.slug);
-        let lookup = |name: &str| self.environment.get(name).cloned();
-        let auth = match access.auth.map(|auth| Auth::new(slug, &auth, &self.fetcher, lookup)).transpose() {
+        let lookup = |name: &str| self.shared.environment.get(name).cloned();
+        let auth = match access.auth.map(|auth| Auth::new(slug, &auth, &self.shared.fetcher, lookup)).transpose() {
             Ok(auth) => auth,
             Err(EntryError::Missing(names)) => {
                 let closed = Auth::closed(slug);
@@ -288,7 +314,7 @@ impl Site {
         Ok((auth, access.limits.map(Rate::new)))
     }
 
-    fn prepare_live(&mut self, definition: Span) -> Result<Live, SiteError> {
+    fn prepare_live(&mut self, definition: Span, previous: Option<Server<'_>>) -> Result<Live, SiteError> {
         let text = self.catalog.text(definition);
         let definition: Definition = serde_json::from_str(text).map_err(|error| SiteError::new(text, &error))?;
         let place = definition.place.clone();
@@ -300,15 +326,22 @@ impl Site {
                 patterns.insert(name.clone(), whole);
             }
         }
-        let lookup = |name: &str| self.environment.get(name).cloned();
-        let fetched = match &definition.source {
-            source::Source::Static(template) => {
+        let lookup = |name: &str| self.shared.environment.get(name).cloned();
+        let kept = previous.and_then(|previous| {
+            let live = previous.live(&definition.uri)?;
+            changes::is_same(previous.site, &live.definition, self, &definition).then_some(&live.origin)
+        });
+        let fetcher = &self.shared.fetcher;
+        let fetched = match (&definition.source, kept) {
+            (_, Some(Origin::Url(url))) => Ok(Origin::Url(Arc::clone(url))),
+            (_, Some(Origin::WpQuery(query))) => Ok(Origin::WpQuery(Arc::clone(query))),
+            (source::Source::Static(template), _) => {
                 let name = self.add_template(template, &definition.uri).map_err(|cause| error(&cause))?;
                 Ok(Origin::Template { context: Value::from(Serde(&definition.context)), name })
             }
-            source::Source::Url(url) => self.fetcher.url(&definition, url, &self.templates, lookup).map(Origin::Url),
-            source::Source::WpQuery(query) => {
-                self.fetcher.wp_query(&definition, query, &self.templates, lookup).map(Origin::WpQuery)
+            (source::Source::Url(url), _) => fetcher.url(&definition, url, &self.templates, lookup).map(Origin::Url),
+            (source::Source::WpQuery(query), _) => {
+                fetcher.wp_query(&definition, query, &self.templates, lookup).map(Origin::WpQuery)
             }
         };
         let origin = match fetched {
@@ -348,6 +381,17 @@ impl<'a> Server<'a> {
     /// How often each client may ask, if that is bounded.
     pub(crate) fn rate(self) -> Option<&'a Rate> {
         self.prepared.rate.as_ref()
+    }
+
+    /// The entry that is made at each read and listed under this URI or template.
+    fn live(self, uri: &str) -> Option<&'a Live> {
+        let mut templates = self.prepared.templates.iter().map(|template| &template.live);
+        templates.find(|live| live.definition.uri == uri).or_else(|| {
+            match self.site.catalog.resource(self.entry, uri)?.source {
+                Source::Live(definition) => self.prepared.live(definition),
+                Source::Static(_) => None,
+            }
+        })
     }
 }
 

@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{
-    support::{Response, TestServer, modern},
+    support::{Response, TestServer, modern, published},
     upstream::{Reply, Upstream, ok, status},
 };
 
@@ -48,12 +48,18 @@ pub(crate) fn site(settings: &str, variables: &[(&str, &str)]) -> Result<Site, S
     let environment: HashMap<_, _> =
         variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let fetcher = Fetcher::new(&Config::default()).unwrap();
-    Site::new(compiled.catalog, Surroundings { fetcher, environment, subscriptions: 1 })
+    Site::new(compiled.catalog, Surroundings { fetcher, environment, subscriptions: 1, reloads: false })
 }
 
 pub(crate) async fn serve(site: Site, proxies: &[&str]) -> TestServer {
     let proxies = TrustedProxies::new(&proxies.iter().map(|entry| (*entry).to_owned()).collect::<Vec<_>>()).unwrap();
-    let app = App { site, access: Access::default(), proxies, limits: Limits::default(), metrics: Default::default() };
+    let app = App {
+        site: published(site),
+        access: Access::default(),
+        proxies,
+        limits: Limits::default(),
+        metrics: Default::default(),
+    };
     TestServer::with(app).await
 }
 

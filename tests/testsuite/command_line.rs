@@ -122,6 +122,7 @@ fn bad_usage_ends_with_2() {
         &["--max-body", "1 potato"],
         &["--drain-delay", "5"],
         &["--max-connections", "0"],
+        &["dev", "nowhere"],
     ] {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
@@ -235,16 +236,6 @@ fn check_says_what_is_wrong() {
     fs::write(tree.path().join("docs/resources/a.md"), "# A\n").unwrap();
     let passed = check(&["--format", "json"], true);
     assert_eq!((stdout(&passed), passed.status.code()), ("[]\n", Some(0)));
-}
-
-#[test]
-fn dev_does_not_serve_a_broken_tree() {
-    let tree = tempfile::tempdir().unwrap();
-    fs::create_dir_all(tree.path().join("docs")).unwrap();
-    fs::write(tree.path().join("docs/server.yaml"), "titel: Docs\n").unwrap();
-    let output = run(&["dev", tree.path().to_str().unwrap(), "--listen", "127.0.0.1:0"]);
-    assert_eq!((stdout(&output), output.status.code()), ("", Some(1)));
-    assert!(stderr(&output).contains("titel"), "{}", stderr(&output));
 }
 
 #[cfg(unix)]
@@ -404,7 +395,7 @@ mod signals {
         for (arguments, code) in [
             (&["check", tree][..], 1),
             (&["check", tree, "--format", "json"], 1),
-            (&["dev", tree], 1),
+            (&["dev", "nowhere"], 2),
             (&["list", "nope"], 1),
             (&["read", "docs", "docs://nope"], 1),
             (&["--listen", "nowhere"], 2),

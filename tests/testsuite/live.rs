@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::{
-    support::{TestServer, request},
+    support::{TestServer, published, request},
     upstream::{Reply, Upstream, ok, response, status},
 };
 
@@ -32,12 +32,12 @@ fn site(definitions: &str, variables: &[(&str, &str)]) -> Site {
     let compiled = mcpress_compiler::compile(tree.path()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let fetcher = Fetcher::new(&Config::default()).unwrap();
-    Site::new(compiled.catalog, Surroundings { fetcher, environment, subscriptions: 1 }).unwrap()
+    Site::new(compiled.catalog, Surroundings { fetcher, environment, subscriptions: 1, reloads: false }).unwrap()
 }
 
 async fn serve(site: Site) -> TestServer {
     TestServer::with(App {
-        site,
+        site: published(site),
         access: Access::default(),
         proxies: TrustedProxies::default(),
         limits: Limits::default(),

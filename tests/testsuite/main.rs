@@ -7,6 +7,7 @@ mod answers;
 mod auth;
 mod command_line;
 mod connections;
+mod dev;
 mod diff;
 mod fetch;
 mod ids;

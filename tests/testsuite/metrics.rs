@@ -22,7 +22,7 @@ use tokio::{io::AsyncWriteExt, time::timeout};
 
 use super::{
     subscriptions::listen_at,
-    support::{PATIENCE, TestServer, app, fixture, request},
+    support::{PATIENCE, TestServer, app, fixture, published, request},
     upstream::{Reply, Upstream, response, status},
 };
 
@@ -165,10 +165,10 @@ async fn live(upstream: &Upstream, cache: &str) -> (TestServer, Arc<Metrics>) {
     let compiled = mcpress_compiler::compile(tree.path()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let fetcher = Fetcher::new(&Config::default()).unwrap();
     let metrics = fetcher.metrics().clone();
-    let surroundings = Surroundings { fetcher, environment: Default::default(), subscriptions: 1 };
+    let surroundings = Surroundings { fetcher, environment: Default::default(), subscriptions: 1, reloads: false };
     let site = Site::new(compiled.catalog, surroundings).unwrap();
     let app = App {
-        site,
+        site: published(site),
         access: Access::default(),
         proxies: Default::default(),
         limits: Limits::default(),

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     fmt,
+    ops::Deref,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::Arc,
@@ -23,7 +24,7 @@ use serde_json::{Value, json, value::RawValue};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    sync::oneshot,
+    sync::{oneshot, watch},
     task::JoinHandle,
     time::timeout,
 };
@@ -32,9 +33,22 @@ use tokio::{
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct TestServer {
-    pub(crate) port: u16,
+    client: Client,
     stop: oneshot::Sender<()>,
     running: JoinHandle<()>,
+}
+
+/// Asks what listens on a port of this machine.
+pub(crate) struct Client {
+    pub(crate) port: u16,
+}
+
+impl Deref for TestServer {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
 }
 
 /// A folder of `tests/fixtures`.
@@ -67,7 +81,7 @@ pub(crate) fn app(tree: &Path) -> App {
         panic!("{}", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
     });
     App {
-        site: site(compiled.catalog, limits.subscriptions),
+        site: published(site(compiled.catalog, limits.subscriptions)),
         access: Access::default(),
         proxies: TrustedProxies::default(),
         limits,
@@ -75,10 +89,15 @@ pub(crate) fn app(tree: &Path) -> App {
     }
 }
 
+/// A site that stays as it is.
+pub(crate) fn published(site: Site) -> watch::Receiver<Arc<Site>> {
+    watch::channel(Arc::new(site)).1
+}
+
 /// A site that fetches without a proxy, in an environment without variables.
 pub(crate) fn site(catalog: Catalog, subscriptions: usize) -> Site {
     let fetcher = Fetcher::new(&fetch::Config::default()).unwrap();
-    Site::new(catalog, Surroundings { fetcher, environment: HashMap::new(), subscriptions }).unwrap()
+    Site::new(catalog, Surroundings { fetcher, environment: HashMap::new(), subscriptions, reloads: false }).unwrap()
 }
 
 impl TestServer {
@@ -94,7 +113,7 @@ impl TestServer {
         let running = tokio::spawn(server::run(listener, app, async {
             let _ = stopped.await;
         }));
-        Self { port, stop, running }
+        Self { client: Client { port }, stop, running }
     }
 
     /// Asks it to stop; what is given back ends when it has.
@@ -102,7 +121,9 @@ impl TestServer {
         let _ = self.stop.send(());
         self.running
     }
+}
 
+impl Client {
     pub(crate) fn url(&self, slug: &str) -> String {
         format!("http://127.0.0.1:{}/mcp/{slug}", self.port)
     }
