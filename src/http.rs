@@ -285,7 +285,7 @@ fn drain(mut body: Incoming) {
 }
 
 /// One of MCP's headers.
-fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
+pub(crate) fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
     let mut values = headers.get_all(name).iter();
     match (values.next().map(HeaderValue::to_str), values.next()) {
         (None, _) => Header::Absent,
@@ -295,7 +295,7 @@ fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
 }
 
 /// Whether a client takes this media type. Who does not say, or says nothing, takes everything.
-fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
+pub(crate) fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
     let values = headers.get_all(header::ACCEPT);
     values.iter().all(|value| value.as_bytes().trim_ascii().is_empty())
         || values.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|range| {
@@ -311,7 +311,7 @@ fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
 }
 
 /// Whether the body is said to be JSON, or not said to be anything.
-fn is_json(headers: &HeaderMap) -> bool {
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let Some(value) = headers.get(header::CONTENT_TYPE) else { return true };
     let media_type = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
     let media_type = media_type.trim().to_ascii_lowercase();

@@ -16,6 +16,8 @@ mod activity;
 mod body;
 mod connection;
 pub mod fetch;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod http;
 mod jsonrpc;
 pub mod limits;

@@ -52,12 +52,26 @@ pub struct Compiled {
 pub fn compile(root: &Path) -> Result<Compiled, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let tree = tree::Tree::load(root, &mut diagnostics);
-    let lowered = site::lower(&tree, &mut diagnostics);
+    compile_tree(&tree, diagnostics)
+}
+
+/// Compiles files that are there already, by their paths below the root.
+///
+/// # Errors
+/// As those of [`compile`].
+#[cfg(fuzzing)]
+pub fn compile_files(files: std::collections::BTreeMap<String, Vec<u8>>) -> Result<Compiled, Vec<Diagnostic>> {
+    compile_tree(&tree::Tree::of(files), Vec::new())
+}
+
+fn compile_tree(tree: &tree::Tree, mut diagnostics: Vec<Diagnostic>) -> Result<Compiled, Vec<Diagnostic>> {
+    let lowered = site::lower(tree, &mut diagnostics);
     let catalog = blob::write(lowered).map_err(|blob::TooLarge| {
         let hint = "split it into several programs, or publish large files elsewhere and list their addresses";
         diagnostics.push(Diagnostic::error("", None, "", "the compiled content is larger than 4 GiB").hint(hint));
     });
-    let mut diagnostics: Vec<_> = diagnostics.into_iter().map(|diagnostic| diagnostic.relative_to(root)).collect();
+    let mut diagnostics: Vec<_> =
+        diagnostics.into_iter().map(|diagnostic| diagnostic.relative_to(tree.root())).collect();
     diagnostics.sort();
     diagnostics.dedup();
     let failed = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);

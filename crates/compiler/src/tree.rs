@@ -46,6 +46,16 @@ impl Tree {
         tree
     }
 
+    /// A tree of these files, by their paths below the root.
+    #[cfg(fuzzing)]
+    pub(crate) fn of(files: BTreeMap<String, Vec<u8>>) -> Self {
+        Self { files, links: BTreeMap::new(), root: PathBuf::new(), used: RefCell::default() }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     fn walk(&mut self, root: &Path, diagnostics: &mut Vec<Diagnostic>) {
         let refused = RefCell::new(Vec::new());
         let walk = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter().filter_entry(|entry| {
