@@ -25,8 +25,8 @@ pub(crate) fn parse(
     first_line: usize,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Node>, NotYaml> {
-    let mut tree =
-        Tree { parser: Parser::new_from_str(source), path, first_line, anchors: HashMap::new(), nodes: 0, diagnostics };
+    let parser = Parser::new_from_str(source);
+    let mut tree = Tree { parser, source, path, first_line, anchors: HashMap::new(), nodes: 0, diagnostics };
     tree.document().map_err(|fatal| {
         tree.diagnostics.push(*fatal);
         NotYaml
@@ -40,6 +40,7 @@ pub(crate) struct NotYaml;
 /// Builds the tree of one document from the parser's events.
 struct Tree<'a> {
     parser: Parser<'a, StrInput<'a>>,
+    source: &'a str,
     path: &'a str,
     first_line: usize,
     anchors: HashMap<usize, Node>,
@@ -76,7 +77,7 @@ impl<'a> Tree<'a> {
         match self.parser.next_event() {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => {
-                let position = self.position(*error.marker());
+                let position = self.within(self.position(*error.marker()));
                 let mut fatal =
                     Box::new(Diagnostic::error(self.path, position, "", format!("not YAML: {}", error.info())));
                 if error.info().contains("mapping values are not allowed") {
@@ -180,6 +181,13 @@ impl<'a> Tree<'a> {
                 false
             }
         }
+    }
+
+    /// What the parser misses at the end of a text, it may miss on a line behind the last one.
+    fn within(&self, position: Position) -> Position {
+        let (count, last) = self.source.split('\n').enumerate().last().unwrap_or_default();
+        let end = Position { line: self.first_line + count, column: last.chars().count() + 1 };
+        position.min(end)
     }
 
     fn position(&self, marker: Marker) -> Position {
