@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_fault_at_the_end_stands_in_the_file() {
-        for source in ["x: [{a: b", "x:\n- {a, b: c", "x: \"a", "x: [\n"] {
+        for source in ["x: [{a: b", "x:\n- {a, b: c", "x: \"a", "x: [\n", "a\n---\n\n#"] {
             let mut diagnostics = Vec::new();
             assert!(parse("f.yaml", source, 1, &mut diagnostics).is_err(), "{source}");
             let Position { line, column } = diagnostics[0].position.unwrap();

@@ -26,7 +26,8 @@ pub(crate) fn parse(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Node>, NotYaml> {
     let parser = Parser::new_from_str(source);
-    let mut tree = Tree { parser, source, path, first_line, anchors: HashMap::new(), nodes: 0, diagnostics };
+    let end = end(source, first_line);
+    let mut tree = Tree { parser, end, path, first_line, anchors: HashMap::new(), nodes: 0, diagnostics };
     tree.document().map_err(|fatal| {
         tree.diagnostics.push(*fatal);
         NotYaml
@@ -40,7 +41,7 @@ pub(crate) struct NotYaml;
 /// Builds the tree of one document from the parser's events.
 struct Tree<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    source: &'a str,
+    end: Position,
     path: &'a str,
     first_line: usize,
     anchors: HashMap<usize, Node>,
@@ -77,7 +78,7 @@ impl<'a> Tree<'a> {
         match self.parser.next_event() {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => {
-                let position = self.within(self.position(*error.marker()));
+                let position = self.position(*error.marker());
                 let mut fatal =
                     Box::new(Diagnostic::error(self.path, position, "", format!("not YAML: {}", error.info())));
                 if error.info().contains("mapping values are not allowed") {
@@ -183,15 +184,10 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// What the parser misses at the end of a text, it may miss on a line behind the last one.
-    fn within(&self, position: Position) -> Position {
-        let (count, last) = self.source.split('\n').enumerate().last().unwrap_or_default();
-        let end = Position { line: self.first_line + count, column: last.chars().count() + 1 };
-        position.min(end)
-    }
-
+    /// What the parser finds or misses at the end of a text, it may place on a line behind the last one.
     fn position(&self, marker: Marker) -> Position {
-        Position { line: marker.line() - 1 + self.first_line, column: marker.col() + 1 }
+        let position = Position { line: marker.line() - 1 + self.first_line, column: marker.col() + 1 };
+        position.min(self.end)
     }
 
     fn mark(&self, span: Span, event: &Event<'_>) -> Mark {
@@ -222,6 +218,13 @@ impl<'a> Tree<'a> {
     fn fatal(&self, start: Marker, message: impl Into<String>) -> Fatal {
         Box::new(Diagnostic::error(self.path, self.position(start), "", message))
     }
+}
+
+/// Behind the last character of a text that begins in this line.
+fn end(source: &str, first_line: usize) -> Position {
+    let text = source.replace("\r\n", "\n");
+    let (count, last) = text.split(['\n', '\r']).enumerate().last().unwrap_or_default();
+    Position { line: first_line + count, column: last.chars().count() + 1 }
 }
 
 /// What a node adds where an alias stands for it.
