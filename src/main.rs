@@ -17,7 +17,7 @@ use mcpress::{
     server,
 };
 use mcpress_catalog::Catalog;
-use tokio::{net::TcpListener, time::sleep};
+use tokio::net::TcpListener;
 use tracing::info;
 
 use crate::{
@@ -84,11 +84,9 @@ async fn serve(catalog: Catalog, flags: &Serve) -> io::Result<ExitCode> {
     print_addresses(address, &app.site)?;
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let shutdown = async {
+    let mut serving = std::pin::pin!(server::run(listener, app, async {
         let _ = stopped.await;
-        sleep(flags.drain_delay).await;
-    };
-    let mut serving = std::pin::pin!(server::run(listener, app, shutdown));
+    }));
     tokio::select! {
         () = &mut serving => return Ok(ExitCode::SUCCESS),
         () = signals.next() => info!("stopping"),

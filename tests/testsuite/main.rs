@@ -7,12 +7,19 @@ mod answers;
 mod command_line;
 mod connections;
 mod fetch;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod ids;
 mod layers;
 mod lists;
 mod live;
+mod probes;
+#[cfg(unix)]
+mod process;
 mod reads;
 mod rmcp_client;
+#[cfg(unix)]
+mod rollout;
 mod shutdown;
 mod subscriptions;
 mod support;
