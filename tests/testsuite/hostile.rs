@@ -49,6 +49,7 @@ async fn post(server: &Process, body: &[u8]) -> Response {
 }
 
 /// How much more memory it has than before; said, for whoever wants to see figures.
+#[expect(clippy::print_stdout, reason = "figures for who asks for them with --nocapture")]
 fn check_memory(server: &Process, before: usize, what: &str) {
     let grown = server.memory().saturating_sub(before);
     println!("{what}: {} KiB more", grown >> 10);
