@@ -181,9 +181,9 @@ pub(crate) struct Serve {
     /// Proxies whose `X-Forwarded-For` says who asks, comma separated: addresses, or networks such as `10.0.0.0/8`
     #[arg(long, env = "MCPRESS_TRUSTED_PROXIES", value_delimiter = ',', value_name = "ADDRESSES")]
     trusted_proxies: Vec<String>,
-    /// How long to go on as before after SIGTERM, while load balancers take note
+    /// How long to go on accepting after SIGTERM, while load balancers take note
     #[arg(long, env = "MCPRESS_DRAIN_DELAY", default_value = "0s", value_parser = drain_delay, value_name = "TIME")]
-    pub(crate) drain_delay: Duration,
+    drain_delay: Duration,
     /// How long requests in flight may then take
     #[arg(long, env = "MCPRESS_SHUTDOWN_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     shutdown_timeout: Duration,
@@ -344,6 +344,7 @@ impl Serve {
             write_timeout: self.write_timeout,
             connections: self.max_connections,
             subscriptions: self.max_subscriptions,
+            drain_delay: self.drain_delay,
             shutdown_timeout: self.shutdown_timeout,
             ..Limits::default()
         }

@@ -77,20 +77,26 @@ const MAX_DRAIN_TIME: time::Duration = time::Duration::from_secs(5);
 /// Characters of a host or an origin in the log.
 const MAX_LOGGED: usize = 100;
 
-/// Answers one request that came from the address `peer`. `memory` has a permit for each byte of a body that may be
-/// held; `closing` closes when streams are to end.
+/// What a request has of the connection on which it came.
+pub(crate) struct Connection {
+    /// The address of the other side.
+    pub(crate) peer: IpAddr,
+    /// Closes when streams are to end.
+    pub(crate) closing: watch::Receiver<()>,
+}
+
+/// Answers one request. `memory` has a permit for each byte of a body that may be held.
 pub(crate) async fn respond(
     app: &App,
     memory: &Semaphore,
-    peer: IpAddr,
+    connection: Connection,
     request: Request<Incoming>,
-    closing: watch::Receiver<()>,
 ) -> Response<Body> {
     let (head, body) = request.into_parts();
     let mut upload = Upload { body, is_begun: false, memory };
     let http = Http { method: head.method.as_str(), path: head.uri.path() };
     let mut record = Record::new(trace(&head.headers), http, &app.metrics);
-    let mut response = route(app, peer, &head, &mut upload, closing, &mut record).await;
+    let mut response = route(app, connection, &head, &mut upload, &mut record).await;
     if is_refused(response.status()) && upload.goes_on(&head.headers) {
         drain(upload.body);
     }
@@ -131,10 +137,9 @@ impl Upload<'_> {
 
 async fn route(
     app: &App,
-    peer: IpAddr,
+    connection: Connection,
     head: &Parts,
     upload: &mut Upload<'_>,
-    closing: watch::Receiver<()>,
     record: &mut Record<'_>,
 ) -> Response<Body> {
     let path = head.uri.path();
@@ -155,7 +160,7 @@ async fn route(
             None => json(StatusCode::NOT_FOUND, Bytes::from_static(br#"{"error":"not_found"}"#).into()),
         },
         _ => match path.strip_prefix("/mcp/").and_then(|slug| site.server(slug.strip_suffix('/').unwrap_or(slug))) {
-            Some(server) => endpoint(app, &site, server, peer, head, upload, closing, record).await,
+            Some(server) => endpoint(app, (&site, server), connection, head, upload, record).await,
             None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
         },
     }
@@ -194,12 +199,10 @@ fn loggable(text: &str) -> &str {
 
 async fn endpoint(
     app: &App,
-    site: &Arc<Site>,
-    server: Server<'_>,
-    peer: IpAddr,
+    (site, server): (&Arc<Site>, Server<'_>),
+    Connection { peer, closing }: Connection,
     head: &Parts,
     upload: &mut Upload<'_>,
-    closing: watch::Receiver<()>,
     record: &mut Record<'_>,
 ) -> Response<Body> {
     record.server = server.slug();
@@ -331,7 +334,7 @@ fn drain(mut body: Incoming) {
 }
 
 /// One of MCP's headers.
-fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
+pub(crate) fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
     let mut values = headers.get_all(name).iter();
     match (values.next().map(HeaderValue::to_str), values.next()) {
         (None, _) => Header::Absent,
@@ -341,7 +344,7 @@ fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
 }
 
 /// Whether a client takes this media type. Who does not say, or says nothing, takes everything.
-fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
+pub(crate) fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
     let values = headers.get_all(header::ACCEPT);
     values.iter().all(|value| value.as_bytes().trim_ascii().is_empty())
         || values.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|range| {
@@ -357,7 +360,7 @@ fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
 }
 
 /// Whether the body is said to be JSON, or not said to be anything.
-fn is_json(headers: &HeaderMap) -> bool {
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let Some(value) = headers.get(header::CONTENT_TYPE) else { return true };
     let media_type = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
     let media_type = media_type.trim().to_ascii_lowercase();

@@ -22,6 +22,8 @@ mod connection;
 pub mod exporter;
 pub mod fetch;
 pub mod forwarded;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod gate;
 pub mod http;
 mod jsonrpc;

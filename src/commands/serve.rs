@@ -16,7 +16,7 @@ use mcpress::{
     server,
 };
 use mcpress_catalog::Catalog;
-use tokio::{net::TcpListener, sync::watch, time::sleep};
+use tokio::{net::TcpListener, sync::watch};
 use tracing::info;
 
 use super::{FAILED, surroundings, unless_unread, unusable};
@@ -51,11 +51,9 @@ pub(crate) async fn serve(site: watch::Receiver<Arc<Site>>, flags: &Serve) -> io
         tokio::spawn(exporter::run(listener, app.metrics.clone()));
     }
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let shutdown = async {
+    let mut serving = std::pin::pin!(server::run(listener, app, async {
         let _ = stopped.await;
-        sleep(flags.drain_delay).await;
-    };
-    let mut serving = std::pin::pin!(server::run(listener, app, shutdown));
+    }));
     tokio::select! {
         biased;
         error = addresses.print(site) => return Err(error),

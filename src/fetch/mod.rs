@@ -12,6 +12,8 @@ mod cache;
 mod client;
 mod decode;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod html;
 mod redirect;
 mod resolver;

@@ -10,6 +10,8 @@ mod connections;
 mod dev;
 mod diff;
 mod fetch;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod ids;
 mod import;
 mod layers;
@@ -18,9 +20,14 @@ mod live;
 mod logs;
 mod metrics;
 mod new;
+mod probes;
+#[cfg(unix)]
+mod process;
 mod rate;
 mod reads;
 mod rmcp_client;
+#[cfg(unix)]
+mod rollout;
 mod shutdown;
 mod subscriptions;
 mod support;

@@ -58,7 +58,7 @@ pub struct Compiled {
 pub fn compile(root: &Path) -> Result<Compiled, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let tree = tree::Tree::load(root, &mut diagnostics);
-    compile_tree(&tree, root, diagnostics)
+    compile_tree(&tree, diagnostics)
 }
 
 /// Compiles the content tree that these files make up, by their paths in it, with `/` on every platform. What a folder
@@ -67,16 +67,17 @@ pub fn compile(root: &Path) -> Result<Compiled, Vec<Diagnostic>> {
 /// # Errors
 /// As [`compile`], with paths inside the tree.
 pub fn compile_files(files: BTreeMap<String, Vec<u8>>) -> Result<Compiled, Vec<Diagnostic>> {
-    compile_tree(&tree::Tree::of_files(files), Path::new(""), Vec::new())
+    compile_tree(&tree::Tree::of_files(files), Vec::new())
 }
 
-fn compile_tree(tree: &tree::Tree, root: &Path, mut diagnostics: Vec<Diagnostic>) -> Result<Compiled, Vec<Diagnostic>> {
+fn compile_tree(tree: &tree::Tree, mut diagnostics: Vec<Diagnostic>) -> Result<Compiled, Vec<Diagnostic>> {
     let lowered = site::lower(tree, &mut diagnostics);
     let catalog = blob::write(lowered).map_err(|blob::TooLarge| {
         let hint = "split it into several programs, or publish large files elsewhere and list their addresses";
         diagnostics.push(Diagnostic::error("", None, "", "the compiled content is larger than 4 GiB").hint(hint));
     });
-    let mut diagnostics: Vec<_> = diagnostics.into_iter().map(|diagnostic| diagnostic.relative_to(root)).collect();
+    let mut diagnostics: Vec<_> =
+        diagnostics.into_iter().map(|diagnostic| diagnostic.relative_to(tree.root())).collect();
     diagnostics.sort();
     diagnostics.dedup();
     let failed = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);

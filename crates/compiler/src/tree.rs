@@ -46,6 +46,10 @@ impl Tree {
         tree
     }
 
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// A tree of files that are not on disk.
     pub(crate) fn of_files(files: BTreeMap<String, Vec<u8>>) -> Self {
         Self { files, links: BTreeMap::new(), root: PathBuf::new(), used: RefCell::default() }
