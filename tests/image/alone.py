@@ -92,8 +92,8 @@ def check_with_an_upstream(root, scratch):
 
     # What a platform mounts, and the file of the authority.
     mounted = scratch / "mounted"
-    (mounted / "etc").mkdir(parents=True)
-    shutil.copy(root / "mcpress", mounted)
+    shutil.copytree(root, mounted)
+    (mounted / "etc").mkdir()
     shutil.copy(authority, mounted / "ca.pem")
     serve_names("127.0.0.53")
     (mounted / "etc/resolv.conf").write_text("nameserver 127.0.0.53\n")
