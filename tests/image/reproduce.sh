@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the same sources once more, in another folder, with another HOME, from what the Containerfile copies and nothing
-# else. The two binaries must be the same bytes. Build scripts and macros are those of the first build, which halves the
+# else. The two binaries must be the same bytes. Build scripts and macros are those of the first build, which saves much
 # time; all that becomes part of the binary is compiled anew.
 # usage: reproduce.sh BINARY, which `deploy/build.sh` made here
 set -euo pipefail
