@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
+    path::Path,
     process::{Child, Command, Output},
 };
 
@@ -45,6 +46,9 @@ fn the_version_names_the_content() {
     let hash = hash.strip_suffix(")\n").unwrap();
     assert!(hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()), "{text}");
     assert!(output.status.success());
+    // The tree that it was built from is found to be the same content, wherever it lies.
+    let content = Path::new(env!("CARGO_MANIFEST_DIR")).join("content");
+    assert_eq!(stdout(&run(&["check", content.to_str().unwrap()])), format!("content {hash}\n"));
 }
 
 #[test]
