@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Checks deploy/: the manifests as kustomize renders them, the pipelines, and the systemd unit.
+# Usage: check.sh PROGRAM, which is also run as the manifests and the pipelines run it. Needs Python, Node.js with npm, curl,
+# jq and systemd; what else it needs comes from PyPI and npm.
+set -euo pipefail
+program=$(realpath "$1")
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+here=tests/deploy
+tools=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}/deploy-check")
+if [[ ! -e $tools/bin/python ]]; then
+    python3 -m venv "$tools"
+fi
+"$tools/bin/python" -m pip install --quiet --disable-pip-version-check \
+    --requirement "$here/requirements.txt" --constraint "$here/constraints.txt"
+npm ci --prefix "$here" --ignore-scripts --no-audit --no-fund --loglevel error >/dev/null
+export PATH=$tools/bin:$PATH
+export NODE=${NODE:-node}
+python "$here/check_manifests.py" "$program"
+python "$here/check_pipelines.py" "$program"
+
+# Only the program's place is another here.
+scratch=$(mktemp --directory)
+trap 'rm --recursive --force "$scratch"' EXIT
+sed "s|^ExecStart=/usr/local/bin/mcpress|ExecStart=$program|" deploy/systemd/mcpress.service >"$scratch/mcpress.service"
+systemd-analyze verify --man=no "$scratch/mcpress.service"
+exposure=$(systemd-analyze security --offline=true --threshold=15 --no-pager "$scratch/mcpress.service")
+echo "deploy: the unit is valid:${exposure##*→}"
