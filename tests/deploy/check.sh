@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks deploy/: the manifests as kustomize renders them, the pipelines, and the systemd unit.
-# Usage: check.sh PROGRAM, which is also run as the manifests and the pipelines run it. Needs Python, Node.js with npm, curl,
-# jq and systemd; what else it needs comes from PyPI and npm.
+# Checks deploy/: the manifests as kustomize renders them, the pipelines, the systemd unit, and the page that leads to them.
+# Usage: check.sh PROGRAM, which is also run as the manifests and the pipelines run it; afterwards target/release has the
+# content of the page. Needs Rust, Python, Node.js with npm, curl, jq and systemd; what else it needs comes from PyPI and npm.
 set -euo pipefail
 program=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -18,6 +18,7 @@ export PATH=$tools/bin:$PATH
 export NODE=${NODE:-node}
 python "$here/check_manifests.py" "$program"
 python "$here/check_pipelines.py" "$program"
+python "$here/check_walkthrough.py" "$program"
 
 # Only the program's place is another here.
 scratch=$(mktemp --directory)
