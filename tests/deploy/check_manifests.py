@@ -15,6 +15,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -213,19 +214,22 @@ def run_as_pod(program, deployment, settings):
         env[variable["name"]] = re.sub(r"\$\((\w+)\)", lambda match: env[match[1]], value)
     hosts = [env["PUBLIC_HOST"], *(f"mcpress{rest}:80" for rest in ["", ".mcpress", ".mcpress.svc.cluster.local"])]
     # Free ports, and no wait for a load balancer that is not there.
-    env |= {"MCPRESS_LISTEN": "0.0.0.0:0", "MCPRESS_METRICS_LISTEN": "127.0.0.1:0", "MCPRESS_DRAIN_DELAY": "0s"}
+    with socket.create_server(("0.0.0.0", 0)) as free:
+        metrics = free.getsockname()[1]
+    env |= {"MCPRESS_LISTEN": "0.0.0.0:0", "MCPRESS_METRICS_LISTEN": f"0.0.0.0:{metrics}", "MCPRESS_DRAIN_DELAY": "0s"}
     with subprocess.Popen([program], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             address = process.stdout.readline()
             port = re.search(r":(\d+)/", address)
             assert port, f"no address: {address}{process.stderr.read() if process.poll() is not None else ''}"
 
-            def status(path, host):
-                connection = http.client.HTTPConnection("127.0.0.1", int(port[1]), timeout=10)
+            def status(path, host, port=int(port[1])):
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
                 connection.request("GET", path, headers={"Host": host})
                 return connection.getresponse().status
 
             assert [status(f"/{path}", "10.0.0.7:8080") for path in ["healthz", "readyz", "version"]] == [200, 200, 403]
+            assert status("/metrics", "10.0.0.7:9090", metrics) == 200
             assert {host: status("/version", host) for host in hosts} == dict.fromkeys(hosts, 200)
         finally:
             process.send_signal(signal.SIGTERM)
