@@ -24,6 +24,11 @@ python "$here/check_walkthrough.py" "$program"
 scratch=$(mktemp --directory)
 trap 'rm --recursive --force "$scratch"' EXIT
 sed "s|^ExecStart=/usr/local/bin/mcpress|ExecStart=$program|" deploy/systemd/mcpress.service >"$scratch/mcpress.service"
-systemd-analyze verify --man=no "$scratch/mcpress.service"
+# It warns of keys that it does not know, and calls the unit good.
+warnings=$(systemd-analyze verify --man=no "$scratch/mcpress.service" 2>&1)
+if [[ $warnings ]]; then
+    echo "$warnings"
+    exit 1
+fi
 exposure=$(systemd-analyze security --offline=true --threshold=15 --no-pager "$scratch/mcpress.service")
 echo "deploy: the unit is valid:${exposure##*→}"

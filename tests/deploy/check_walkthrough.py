@@ -57,7 +57,7 @@ class Walk:
         else:
             script = f"set -o pipefail; {command}\nstatus=$?; pwd >{self.folder}/cwd; exit $status"
             done = subprocess.run(
-                ["bash", "-c", script], cwd=self.folder_now(), env=self.env, stdout=subprocess.PIPE, text=True
+                ["bash", "-c", script], cwd=self.folder_now(), env=self.env, stdout=subprocess.PIPE, text=True, timeout=900
             )
             assert done.returncode == 0, f"`{command}` failed: {done.stdout}"
             printed = done.stdout.strip("\n")
