@@ -141,7 +141,7 @@ async fn a_browser_may_ask_first_and_sees_the_challenge() {
     let refused = server.post("docs", &[origin], PING).await;
     assert_eq!(refused.status, 401);
     assert_eq!(refused.header("access-control-allow-origin"), Some(origin.1));
-    assert_eq!(refused.header("access-control-expose-headers"), Some("www-authenticate, retry-after"));
+    assert_eq!(refused.header("access-control-expose-headers"), Some("www-authenticate, retry-after, x-request-id"));
     let foreign = [("origin", "https://evil.example"), ("authorization", &format!("Bearer {token}"))];
     assert_eq!(server.post("docs", &foreign, PING).await.status, 403);
     assert_eq!(server.send("GET", "/mcp/docs", &[], b"").await.status, 405);
@@ -407,7 +407,7 @@ async fn the_metadata_of_the_resource_says_where_tokens_come_from() {
     insta::assert_snapshot!(metadata, @r#"
     200
     access-control-allow-origin: http://localhost:5173
-    access-control-expose-headers: www-authenticate, retry-after
+    access-control-expose-headers: www-authenticate, retry-after, x-request-id
     content-length: 169
     content-type: application/json
     vary: Origin

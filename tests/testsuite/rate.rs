@@ -39,7 +39,7 @@ async fn who_asks_too_often_is_told_when_to_come_again() {
         insta::assert_snapshot!(refused, @r#"
         429
         access-control-allow-origin: http://localhost:5173
-        access-control-expose-headers: www-authenticate, retry-after
+        access-control-expose-headers: www-authenticate, retry-after, x-request-id
         content-length: [bytes]
         content-type: application/json
         retry-after: [seconds]

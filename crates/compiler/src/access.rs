@@ -22,6 +22,9 @@ pub(crate) struct AccessDefinition {
     limits: Field<LimitsDefinition>,
 }
 
+/// What an address begins with, or what it may be filled in from.
+const ADDRESS: &str = r"^(https?://|\$\{)";
+
 /// Which bearer tokens open a server.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -32,11 +35,13 @@ pub(crate) struct AuthDefinition {
     /// Tokens that the environment lists.
     pub(crate) bearer: Field<BearerDefinition>,
     /// Issuers of JWT access tokens, as their `iss` names them.
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), inner(regex(pattern = ADDRESS)))]
     pub(crate) authorization_servers: Field<Vec<Field<String>>>,
     /// The address of the server as its clients know it, which must be the audience (`aud`) of their tokens.
+    #[schemars(regex(pattern = ADDRESS))]
     pub(crate) resource: Field<String>,
     /// Where the keys of the issuer are, if its metadata does not say it.
+    #[schemars(regex(pattern = ADDRESS))]
     pub(crate) jwks: Field<String>,
     /// Scopes that a token must have, all of them.
     #[schemars(inner(regex(pattern = r#"^[!#-\[\]-~]+$"#)))]

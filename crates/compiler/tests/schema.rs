@@ -73,6 +73,8 @@ const LAXER: &[(&str, &[usize], &str)] = &[
     ("url-href-invalid", &[2, 3, 4, 5, 6, 8, 9], ADDRESS),
     ("url-template-variables", &[0, 1, 2, 3, 4, 5], ADDRESS),
     ("wp-query-site-invalid", &[1, 2, 3, 4, 5], ADDRESS),
+    ("access-incomplete", &[0], TOGETHER),
+    ("access-without-tokens", &[0], TOGETHER),
     ("static-files-without-path", &[0], TOGETHER),
     ("template-arguments", &[1], TOGETHER),
     ("template-render-and-files", &[0, 1], TOGETHER),
