@@ -6,7 +6,7 @@ use clap::{
     Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{FalseyValueParser, Resettable},
 };
-use mcpress::{access::Access, fetch, limits::Limits};
+use mcpress::{access::Access, fetch, forwarded::TrustedProxies, limits::Limits};
 
 /// Serves the content that was compiled into it over the Model Context Protocol.
 ///
@@ -59,13 +59,107 @@ pub(crate) enum Command {
         #[command(flatten)]
         fetch: Fetch,
     },
-    /// Serve a content tree from disk, without compiling it in
+    /// Show what differs between two content trees, as clients would see it
+    Diff {
+        /// The tree as it was
+        old: PathBuf,
+        /// The tree as it is
+        new: PathBuf,
+        /// How to show it: for a terminal, for programs, or for a comment on a merge request
+        #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+        format: DiffFormat,
+        /// End with 3 if there is a difference
+        #[arg(long)]
+        exit_code: bool,
+    },
+    /// Make a content tree of what another program exported
+    Import {
+        #[command(subcommand)]
+        from: Import,
+    },
+    /// Make a bearer token for `auth` of a server
+    Token,
+    /// Serve a content tree from disk, without compiling it in, and reload it when it changes
     Dev {
         /// The content tree
         #[arg(default_value = "content")]
         dir: PathBuf,
+        /// Look for changes twice a second, where the system does not tell of them: network drives, some containers
+        #[arg(long, env = "MCPRESS_POLL", value_parser = FalseyValueParser::new())]
+        poll: bool,
         #[command(flatten)]
         serve: Serve,
+    },
+    /// Write a commented starter that compiles as it is; nothing is overwritten
+    New {
+        #[command(subcommand)]
+        starter: Starter,
+    },
+    /// Print the JSON Schema of a file, for editors
+    Schema {
+        /// `server` for server.yaml, `site` for site.yaml, `resource` for definitions
+        #[arg(value_parser = ["server", "site", "resource"], required_unless_present = "out", conflicts_with = "out")]
+        name: Option<String>,
+        /// Write all of them into this folder instead
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+}
+
+/// What `new` writes.
+#[derive(Subcommand)]
+pub(crate) enum Starter {
+    /// A folder with a `server.yaml` and a first page
+    Server {
+        /// The folder's name, and the server's in /mcp/{slug}
+        slug: String,
+        /// The content tree
+        #[arg(long, default_value = "content")]
+        dir: PathBuf,
+    },
+    /// A file below the `resources/` of a server
+    Resource {
+        /// The server's slug
+        slug: String,
+        /// The file's path below `resources/`; the extension may be left out
+        path: String,
+        /// What the content comes from
+        #[arg(long, value_enum)]
+        kind: Kind,
+        /// The content tree
+        #[arg(long, default_value = "content")]
+        dir: PathBuf,
+    },
+}
+
+/// What a resource's content comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// Content that is compiled in: a Markdown page, or a definition if PATH ends with `.yaml`
+    Static,
+    /// A definition of content that is fetched anew on each read
+    Url,
+    /// A definition of a WordPress query that is run anew on each read
+    WpQuery,
+}
+
+/// What to import.
+#[derive(Subcommand)]
+pub(crate) enum Import {
+    /// The export of the WordPress plugin GetMCP, a JSON file
+    ///
+    /// It becomes one folder in the content tree, which must not be there yet. What cannot be carried over is printed
+    /// with the reason, and kept as comments; the exit code is then 3.
+    Getmcp {
+        /// The exported file
+        file: PathBuf,
+        /// The content tree to put the server's folder into
+        #[arg(long, default_value = "content", value_name = "DIR")]
+        out: PathBuf,
+        /// Where queries for posts are asked: the address of the site's home page
+        #[arg(long, value_name = "URL")]
+        site: Option<String>,
     },
 }
 
@@ -75,15 +169,21 @@ pub(crate) struct Serve {
     /// Address and port; port 0 takes a free one
     #[arg(long, env = "MCPRESS_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
     pub(crate) listen: String,
+    /// Address and port for Prometheus, at /metrics; without it there are no metrics
+    #[arg(long, env = "MCPRESS_METRICS_LISTEN", value_name = "ADDRESS")]
+    pub(crate) metrics_listen: Option<String>,
     /// Hosts that requests may name besides the loopback names, comma separated: `name`, `name:port`, or `*`
     #[arg(long, env = "MCPRESS_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOSTS")]
     allowed_hosts: Vec<String>,
     /// Origins of browsers besides those of allowed hosts, comma separated: `https://name[:port]`, or `*`
     #[arg(long, env = "MCPRESS_ALLOWED_ORIGINS", value_delimiter = ',', value_name = "ORIGINS")]
     allowed_origins: Vec<String>,
-    /// How long to go on as before after SIGTERM, while load balancers take note
+    /// Proxies whose `X-Forwarded-For` says who asks, comma separated: addresses, or networks such as `10.0.0.0/8`
+    #[arg(long, env = "MCPRESS_TRUSTED_PROXIES", value_delimiter = ',', value_name = "ADDRESSES")]
+    trusted_proxies: Vec<String>,
+    /// How long to go on accepting after SIGTERM, while load balancers take note
     #[arg(long, env = "MCPRESS_DRAIN_DELAY", default_value = "0s", value_parser = drain_delay, value_name = "TIME")]
-    pub(crate) drain_delay: Duration,
+    drain_delay: Duration,
     /// How long requests in flight may then take
     #[arg(long, env = "MCPRESS_SHUTDOWN_TIMEOUT", default_value = "10s", value_parser = duration, value_name = "TIME")]
     shutdown_timeout: Duration,
@@ -162,6 +262,13 @@ pub(crate) enum Format {
     Json,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DiffFormat {
+    Text,
+    Json,
+    Markdown,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Level {
     Error,
@@ -221,6 +328,14 @@ impl Serve {
         Access::new(&self.allowed_hosts, &self.allowed_origins)
     }
 
+    /// Who speaks for others.
+    ///
+    /// # Errors
+    /// An entry that is no address and no network.
+    pub(crate) fn trusted_proxies(&self) -> Result<TrustedProxies, String> {
+        TrustedProxies::new(&self.trusted_proxies)
+    }
+
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             body: self.max_body,
@@ -229,6 +344,7 @@ impl Serve {
             write_timeout: self.write_timeout,
             connections: self.max_connections,
             subscriptions: self.max_subscriptions,
+            drain_delay: self.drain_delay,
             shutdown_timeout: self.shutdown_timeout,
             ..Limits::default()
         }

@@ -1,6 +1,6 @@
 //! Serves one connection: as long as something happens on it, and to a clean end when the program stops.
 
-use std::{convert::Infallible, pin::pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, net::Ipv4Addr, pin::pin, sync::Arc, time::Duration};
 
 use hyper::{
     Version,
@@ -14,12 +14,13 @@ use hyper_util::{
 use tokio::{
     net::TcpStream,
     sync::{Semaphore, watch},
+    time::sleep,
 };
 use tracing::debug;
 
 use crate::{
     activity::{Activity, Watched, Work},
-    http::{self, App},
+    http::{self, App, Connection},
     limits::Limits,
     stream::Stream,
 };
@@ -34,7 +35,8 @@ const MAX_STREAMS: u32 = 128;
 /// How often an HTTP/2 connection is asked whether it is still there, and how long it may take to say so.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 
-/// How long an idle connection may last when the program stops: what a client had sent by then is still read.
+/// How long a connection may last without a request in flight when the program stops: what a client sends meanwhile is
+/// answered.
 const LAST_CHANCE: Duration = Duration::from_millis(500);
 
 /// What connections share.
@@ -54,6 +56,14 @@ impl Shared {
     }
 }
 
+/// How far the end of the program has come; each closes when its time has come.
+pub(crate) struct Ending {
+    /// New connections are still accepted, but clients had better go elsewhere.
+    pub(crate) draining: watch::Receiver<()>,
+    /// Whatever is open ends.
+    pub(crate) closing: watch::Receiver<()>,
+}
+
 /// HTTP/1.1 and HTTP/2 with prior knowledge, told apart by the first bytes of a connection.
 fn protocols(limits: &Limits) -> auto::Builder<TokioExecutor> {
     let mut http = auto::Builder::new(TokioExecutor::new());
@@ -71,22 +81,32 @@ fn protocols(limits: &Limits) -> auto::Builder<TokioExecutor> {
     http
 }
 
-/// Serves one connection; `closing` closes when the program stops.
-pub(crate) async fn serve(shared: Arc<Shared>, tcp: TcpStream, mut closing: watch::Receiver<()>) {
+/// Serves one connection.
+///
+/// A client that keeps a connection of HTTP/1.1 may send its next request at the moment in which the connection closes,
+/// and then cannot know whether it was taken. So each answer in the drain delay says `Connection: close`, after which
+/// the client sends nothing more. A connection of HTTP/2 can say at any time up to which request it answers, which is
+/// done at the end, so that clients do not come back to a program that is about to go.
+pub(crate) async fn serve(shared: Arc<Shared>, tcp: TcpStream, ending: Ending) {
     // Answers are written whole; waiting for more to fill a packet would only delay them.
     let _ = tcp.set_nodelay(true);
+    let _open = shared.app.metrics.connection();
+    // Without one it is gone already.
+    let peer = tcp.peer_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.ip());
+    let Ending { draining, closing } = ending;
     let Limits { header_timeout, write_timeout, .. } = shared.app.limits;
     let activity = Arc::new(Activity::default());
     let stream = Stream::new(tcp, Arc::clone(&activity), write_timeout);
-    let streams_closing = closing.clone();
+    let mut connection_closing = closing.clone();
     let service = service_fn(|request| {
         let work = Work::begin(&activity);
-        let (shared, activity, closing) = (Arc::clone(&shared), Arc::clone(&activity), streams_closing.clone());
+        let (shared, activity) = (Arc::clone(&shared), Arc::clone(&activity));
+        let (draining, closing) = (draining.clone(), closing.clone());
         async move {
             let version = request.version();
-            let mut response = http::respond(&shared.app, &shared.memory, request, closing.clone()).await;
-            // An answer to who came last. Those on connections that hyper shuts down say so by themselves.
-            if closing.has_changed().is_err() && version < Version::HTTP_2 {
+            let connection = Connection { peer, closing };
+            let mut response = http::respond(&shared.app, &shared.memory, connection, request).await;
+            if draining.has_changed().is_err() && version < Version::HTTP_2 {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             drop(work);
@@ -94,8 +114,11 @@ pub(crate) async fn serve(shared: Arc<Shared>, tcp: TcpStream, mut closing: watc
         }
     });
     let mut connection = pin!(shared.http.serve_connection(TokioIo::new(stream), service));
-    let mut patience = header_timeout;
-    let (mut is_closing, mut is_ending) = (false, false);
+    let mut last_chance = pin!(async {
+        let _ = connection_closing.changed().await;
+        sleep(LAST_CHANCE).await;
+    });
+    let (mut patience, mut is_last, mut is_ending) = (header_timeout, false, false);
     loop {
         tokio::select! {
             biased;
@@ -105,24 +128,25 @@ pub(crate) async fn serve(shared: Arc<Shared>, tcp: TcpStream, mut closing: watc
                 }
                 return;
             }
-            _ = closing.changed(), if !is_closing => {
-                is_closing = true;
+            () = &mut last_chance, if !is_last => {
+                is_last = true;
                 patience = LAST_CHANCE;
             }
             () = activity.idle(patience) => {
-                if is_ending || !activity.has_asked() {
+                if is_ending {
                     debug!("dropped an idle connection");
                     return;
                 }
-                if !is_closing {
+                if !is_last {
                     patience = write_timeout;
                 }
             }
         }
-        // Who has not asked yet may just be about to.
-        if activity.has_asked() {
-            is_ending = true;
-            connection.as_mut().graceful_shutdown();
+        if !activity.has_asked() {
+            debug!("dropped a connection without a request");
+            return;
         }
+        is_ending = true;
+        connection.as_mut().graceful_shutdown();
     }
 }

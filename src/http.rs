@@ -5,13 +5,14 @@
 //! 2. `Host` and `Origin` are allowed
 //! 3. the path is an endpoint, or one of the pages about them
 //! 4. the method is `POST`, or `OPTIONS` for a browser that asks first
-//! 5. `Accept` and `Content-Type` are those of JSON
-//! 6. the body arrives in time and is not too large
-//! 7. [`mcp`] answers
+//! 5. the server lets the client in (`gate`)
+//! 6. `Accept` and `Content-Type` are those of JSON
+//! 7. the body arrives in time and is not too large
+//! 8. [`mcp`] answers
 //!
 //! There are no redirects, since clients lose the body of a `POST` on the way.
 
-use std::time::Instant;
+use std::{net::IpAddr, sync::Arc};
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
@@ -25,33 +26,46 @@ use tokio::{
     sync::{Semaphore, SemaphorePermit, watch},
     time,
 };
-use tracing::{Instrument, debug, debug_span, field::Empty};
+use tracing::debug;
 
 use crate::{
     access::Access,
     body::Body,
     coding::{self, Answer, Coding},
+    forwarded::TrustedProxies,
+    gate::{self, Refusal},
     jsonrpc::{self, Error},
     limits::Limits,
     mcp::{self, Header, Headers, Reply, Server, Site, Status, Subscription},
+    metrics::Metrics,
+    record::{Http, Record},
     sse,
+    trace::Trace,
 };
 
 /// Everything that requests share.
 pub struct App {
-    /// What is served.
-    pub site: Site,
+    /// What is served. A request takes it once, and uses what it took to its end.
+    pub site: watch::Receiver<Arc<Site>>,
     /// To whom.
     pub access: Access,
     /// How much of it.
     pub limits: Limits,
+    /// Where it is counted.
+    pub metrics: Arc<Metrics>,
+    /// Who speaks for others.
+    pub proxies: TrustedProxies,
 }
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// What an endpoint answers to.
 const ENDPOINT_METHODS: &str = "POST, OPTIONS";
 
-const CORS_REQUEST_HEADERS: &str =
-    "content-type, accept, authorization, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id";
+const CORS_REQUEST_HEADERS: &str = "content-type, accept, authorization, mcp-protocol-version, mcp-method, mcp-name, \
+     mcp-session-id, last-event-id, x-request-id, traceparent, tracestate";
+
+const CORS_RESPONSE_HEADERS: &str = "www-authenticate, retry-after, x-request-id";
 
 /// Bytes of a body that count for nothing, so that large bodies do not keep out the usual ones.
 const MAX_FREE: usize = 16 << 10;
@@ -64,33 +78,47 @@ const MAX_DRAIN_TIME: time::Duration = time::Duration::from_secs(5);
 /// Characters of a host or an origin in the log.
 const MAX_LOGGED: usize = 100;
 
-/// Answers one request. `memory` has a permit for each byte of a body that may be held; `closing` closes when
-/// streams are to end.
+/// What a request has of the connection on which it came.
+pub(crate) struct Connection {
+    /// The address of the other side.
+    pub(crate) peer: IpAddr,
+    /// Closes when streams are to end.
+    pub(crate) closing: watch::Receiver<()>,
+}
+
+/// Answers one request. `memory` has a permit for each byte of a body that may be held.
 pub(crate) async fn respond(
     app: &App,
     memory: &Semaphore,
+    connection: Connection,
     request: Request<Incoming>,
-    closing: watch::Receiver<()>,
 ) -> Response<Body> {
-    let start = Instant::now();
     let (head, body) = request.into_parts();
     let mut upload = Upload { body, is_begun: false, memory };
-    let span = debug_span!("request", method = %head.method, path = head.uri.path(), rpc = Empty);
-    async {
-        let mut response = route(app, &head, &mut upload, closing).await;
-        if is_refused(response.status()) && upload.goes_on(&head.headers) {
-            drain(upload.body);
-        }
-        add_cors(&app.access, &head.headers, &mut response);
-        if head.method == Method::HEAD {
-            empty(&mut response);
-        }
-        let bytes = response.body().size_hint().exact();
-        debug!(status = response.status().as_u16(), bytes, elapsed = ?start.elapsed(), "answered");
-        response
+    let http = Http { method: head.method.as_str(), path: head.uri.path() };
+    let mut record = Record::new(trace(&head.headers), http, &app.metrics);
+    let mut response = route(app, connection, &head, &mut upload, &mut record).await;
+    if is_refused(response.status()) && upload.goes_on(&head.headers) {
+        drain(upload.body);
     }
-    .instrument(span)
-    .await
+    add_cors(&app.access, &head.headers, &mut response);
+    if let Ok(id) = HeaderValue::from_maybe_shared(record.trace.header()) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    if head.method == Method::HEAD {
+        empty(&mut response);
+    }
+    record.answered(response.status().as_u16(), response.body().size_hint().exact());
+    response
+}
+
+/// The id and the trace that a client sends, if it sends one of each.
+fn trace(headers: &HeaderMap) -> Trace {
+    let only = |name: &str| {
+        let mut values = headers.get_all(name).iter();
+        values.next().map(HeaderValue::as_bytes).filter(|_| values.next().is_none())
+    };
+    Trace::new(only("x-request-id"), only("traceparent"))
 }
 
 /// The body of a request.
@@ -108,7 +136,13 @@ impl Upload<'_> {
     }
 }
 
-async fn route(app: &App, head: &Parts, upload: &mut Upload<'_>, closing: watch::Receiver<()>) -> Response<Body> {
+async fn route(
+    app: &App,
+    connection: Connection,
+    head: &Parts,
+    upload: &mut Upload<'_>,
+    record: &mut Record<'_>,
+) -> Response<Body> {
     let path = head.uri.path();
     if matches!(path, "/healthz" | "/readyz") {
         return page(head, "text/plain", "ok\n");
@@ -116,19 +150,20 @@ async fn route(app: &App, head: &Parts, upload: &mut Upload<'_>, closing: watch:
     if let Some(refusal) = refuse(&app.access, head) {
         return refusal;
     }
+    let site = Arc::clone(&app.site.borrow());
     match path {
-        "/" => page(head, "text/plain; charset=utf-8", index(&app.site)),
-        "/version" => page(head, "application/json", app.site.version()),
+        "/" => page(head, "text/plain; charset=utf-8", index(&site)),
+        "/version" => page(head, "application/json", site.version()),
         // Where clients look for an authorization server before they ask without a token. They expect JSON.
-        _ if path.starts_with("/.well-known/") => {
-            json(StatusCode::NOT_FOUND, Bytes::from_static(br#"{"error":"not_found"}"#).into())
-        }
-        _ => {
-            match path.strip_prefix("/mcp/").and_then(|slug| app.site.server(slug.strip_suffix('/').unwrap_or(slug))) {
-                Some(server) => endpoint(app, server, head, upload, closing).await,
-                None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
-            }
-        }
+        _ if path.starts_with("/.well-known/") => match site.resource_metadata(path) {
+            Some(_) if head.method == Method::OPTIONS => preflight("GET"),
+            Some(metadata) => page(head, "application/json", metadata),
+            None => json(StatusCode::NOT_FOUND, Bytes::from_static(br#"{"error":"not_found"}"#).into()),
+        },
+        _ => match path.strip_prefix("/mcp/").and_then(|slug| site.server(slug.strip_suffix('/').unwrap_or(slug))) {
+            Some(server) => endpoint(app, (&site, server), connection, head, upload, record).await,
+            None => text(StatusCode::NOT_FOUND, "not found: the endpoints are /mcp/{slug}, and / lists them\n"),
+        },
     }
 }
 
@@ -165,16 +200,26 @@ fn loggable(text: &str) -> &str {
 
 async fn endpoint(
     app: &App,
-    server: Server<'_>,
+    (site, server): (&Arc<Site>, Server<'_>),
+    Connection { peer, closing }: Connection,
     head: &Parts,
     upload: &mut Upload<'_>,
-    closing: watch::Receiver<()>,
+    record: &mut Record<'_>,
 ) -> Response<Body> {
+    record.server = server.slug();
     match head.method {
         Method::POST => {}
-        Method::OPTIONS => return preflight(),
+        Method::OPTIONS => return preflight("POST"),
         _ => return method_not_allowed(ENDPOINT_METHODS),
     }
+    let address = || {
+        let lines = head.headers.get_all("x-forwarded-for").iter();
+        app.proxies.client(peer, lines.map(|line| line.to_str().unwrap_or_default()))
+    };
+    let admitted = match gate::admit(server, &head.headers, address).await {
+        Ok(admitted) => admitted,
+        Err(refusal) => return turn_away(refusal),
+    };
     let wants_events = accepts(&head.headers, "text", "event-stream");
     if !wants_events && !accepts(&head.headers, "application", "json") {
         return reject(StatusCode::NOT_ACCEPTABLE, "`Accept` must allow `application/json`");
@@ -186,12 +231,15 @@ async fn endpoint(
         Ok(body) => body,
         Err(refusal) => return refusal,
     };
+    if let Err(refusal) = admitted.count(|| jsonrpc::messages(&body)) {
+        return turn_away(refusal);
+    }
     let headers = Headers {
         protocol_version: mcp_header(&head.headers, "mcp-protocol-version"),
         method: mcp_header(&head.headers, "mcp-method"),
         name: mcp_header(&head.headers, "mcp-name"),
     };
-    match mcp::answer(server, headers, &body).await {
+    match mcp::answer(server, headers, &body, record).await {
         Reply::Accepted => response(StatusCode::ACCEPTED, Body::empty()),
         Reply::Response(status, frames, coded) => {
             encoded(status.into(), coding::encode(frames, coded, coding::wanted(&head.headers)))
@@ -200,8 +248,9 @@ async fn endpoint(
         Reply::Subscription(_) if !wants_events => {
             reject(StatusCode::NOT_ACCEPTABLE, "`Accept` must allow `text/event-stream`")
         }
-        Reply::Subscription(Subscription { acknowledged, response, permit }) => {
-            events(sse::stream(&acknowledged, response, closing, permit))
+        Reply::Subscription(Subscription { acknowledged, response, permit, watched }) => {
+            let news = watched.news(Arc::clone(site), app.site.clone());
+            events(sse::stream(&acknowledged, news, response, closing, (permit, app.metrics.stream())))
         }
     }
 }
@@ -299,7 +348,7 @@ fn drain(mut body: Incoming) {
 }
 
 /// One of MCP's headers.
-fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
+pub(crate) fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
     let mut values = headers.get_all(name).iter();
     match (values.next().map(HeaderValue::to_str), values.next()) {
         (None, _) => Header::Absent,
@@ -309,7 +358,7 @@ fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
 }
 
 /// Whether a client takes this media type. Who does not say, or says nothing, takes everything.
-fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
+pub(crate) fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
     let values = headers.get_all(header::ACCEPT);
     values.iter().all(|value| value.as_bytes().trim_ascii().is_empty())
         || values.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|range| {
@@ -325,7 +374,7 @@ fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
 }
 
 /// Whether the body is said to be JSON, or not said to be anything.
-fn is_json(headers: &HeaderMap) -> bool {
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let Some(value) = headers.get(header::CONTENT_TYPE) else { return true };
     let media_type = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
     let media_type = media_type.trim().to_ascii_lowercase();
@@ -334,7 +383,8 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 /// An allowed origin may read every answer; what it may not, was refused.
 fn add_cors(access: &Access, request: &HeaderMap, response: &mut Response<Body>) {
-    let is_refused = response.status() == StatusCode::FORBIDDEN;
+    let is_challenge = response.headers().contains_key(header::WWW_AUTHENTICATE);
+    let is_refused = response.status() == StatusCode::FORBIDDEN && !is_challenge;
     let response = response.headers_mut();
     response.insert(header::VARY, HeaderValue::from_static("Origin, Accept-Encoding"));
     if let Some(origin) = request.get(header::ORIGIN)
@@ -342,15 +392,16 @@ fn add_cors(access: &Access, request: &HeaderMap, response: &mut Response<Body>)
         && origin.to_str().is_ok_and(|origin| access.allows_origin(origin))
     {
         response.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-        response.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("www-authenticate"));
+        response.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(CORS_RESPONSE_HEADERS));
     }
 }
 
-fn preflight() -> Response<Body> {
+/// Tells a browser that it may send this method from the page that asks.
+fn preflight(method: &'static str) -> Response<Body> {
     let mut response = response(StatusCode::NO_CONTENT, Body::empty());
     let mut insert = |name: HeaderName, value| response.headers_mut().insert(name, HeaderValue::from_static(value));
-    insert(header::ALLOW, ENDPOINT_METHODS);
-    insert(header::ACCESS_CONTROL_ALLOW_METHODS, "POST");
+    insert(header::ALLOW, if method == "POST" { ENDPOINT_METHODS } else { "GET, HEAD, OPTIONS" });
+    insert(header::ACCESS_CONTROL_ALLOW_METHODS, method);
     insert(header::ACCESS_CONTROL_ALLOW_HEADERS, CORS_REQUEST_HEADERS);
     insert(header::ACCESS_CONTROL_MAX_AGE, "86400");
     response
@@ -393,6 +444,13 @@ fn events(body: Body) -> Response<Body> {
 /// An answer to what is wrong with a request before its message is looked at.
 fn reject(status: StatusCode, message: impl Into<std::borrow::Cow<'static, str>>) -> Response<Body> {
     json(status, Body::Response(jsonrpc::failure(None, &Error::new(jsonrpc::INVALID_REQUEST, message))))
+}
+
+/// An answer to who may not come in at a server.
+fn turn_away(Refusal { status, header, message }: Refusal) -> Response<Body> {
+    let mut response = reject(status, message);
+    response.headers_mut().extend(header);
+    response
 }
 
 fn json(status: StatusCode, body: Body) -> Response<Body> {

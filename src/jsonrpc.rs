@@ -6,8 +6,10 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::IgnoredAny};
 use serde_json::{Value, value::RawValue};
+
+use crate::outcome::Outcome;
 
 pub(crate) const PARSE_ERROR: i32 = -32700;
 pub(crate) const INVALID_REQUEST: i32 = -32600;
@@ -52,6 +54,9 @@ pub(crate) struct Error {
     pub(crate) message: Cow<'static, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data: Option<Value>,
+    /// What to count it as.
+    #[serde(skip)]
+    pub(crate) outcome: Outcome,
 }
 
 /// The bytes of one response in order. The long part stands alone, so that it need not be copied.
@@ -68,6 +73,14 @@ pub(crate) fn parse(body: &[u8]) -> Result<Payload<'_>, Error> {
             let _: &RawValue = serde_json::from_str(text).map_err(syntax)?;
             Err(Error::new(INVALID_REQUEST, "Invalid Request: a message is a JSON object"))
         }
+    }
+}
+
+/// How many messages a body holds: one, unless it is a batch.
+pub(crate) fn messages(body: &[u8]) -> usize {
+    match body.trim_ascii_start().first() {
+        Some(b'[') => serde_json::from_slice::<Vec<IgnoredAny>>(body).map_or(1, |elements| elements.len()),
+        _ => 1,
     }
 }
 
@@ -174,7 +187,12 @@ pub(crate) fn failure(id: Option<&RawValue>, error: &Error) -> Frames {
 
 impl Error {
     pub(crate) fn new(code: i32, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, message: message.into(), data: None }
+        let outcome = match code {
+            METHOD_NOT_FOUND => Outcome::UnknownMethod,
+            INTERNAL_ERROR => Outcome::Failed,
+            _ => Outcome::Invalid,
+        };
+        Self { code, message: message.into(), data: None, outcome }
     }
 
     pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
@@ -183,5 +201,9 @@ impl Error {
 
     pub(crate) fn with_data(self, data: Value) -> Self {
         Self { data: Some(data), ..self }
+    }
+
+    pub(crate) fn counts_as(self, outcome: Outcome) -> Self {
+        Self { outcome, ..self }
     }
 }

@@ -20,7 +20,9 @@ pub struct Limits {
     pub connections: usize,
     /// `subscriptions/listen` streams open at a time.
     pub subscriptions: usize,
-    /// Time for requests in flight to finish when the program stops.
+    /// Time to go on accepting when the program stops, while load balancers take note.
+    pub drain_delay: Duration,
+    /// Time for requests in flight to finish after that.
     pub shutdown_timeout: Duration,
 }
 
@@ -34,6 +36,7 @@ impl Default for Limits {
             write_timeout: Duration::from_secs(30),
             connections: 1000,
             subscriptions: 200,
+            drain_delay: Duration::ZERO,
             shutdown_timeout: Duration::from_secs(10),
         }
     }

@@ -6,23 +6,15 @@ mod content;
 
 use std::{
     io::{self, Write},
-    net::SocketAddr,
     process::ExitCode,
 };
 
-use mcpress::{
-    fetch::Fetcher,
-    http::App,
-    mcp::{Missing, Site, Surroundings},
-    server,
-};
-use mcpress_catalog::Catalog;
-use tokio::{net::TcpListener, time::sleep};
-use tracing::info;
+use mcpress::mcp::Site;
+use tracing_subscriber::{filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
 
 use crate::{
-    commands::{FAILED, UNUSABLE},
-    config::{Command, Config, Fetch, Format, Log, Serve},
+    commands::{FAILED, UNUSABLE, surroundings},
+    config::{Command, Config, Format, Import, Log, Starter},
     content::CATALOG,
 };
 
@@ -49,16 +41,14 @@ async fn main() -> ExitCode {
 
 async fn run(command: Command) -> io::Result<ExitCode> {
     match command {
-        Command::Serve(flags) => serve(CATALOG.clone(), &flags).await,
-        Command::Dev { dir, serve: flags } => match commands::load(&dir) {
-            Some(catalog) => serve(catalog, &flags).await,
-            None => Ok(FAILED.into()),
-        },
+        Command::Serve(flags) => commands::serve_compiled(CATALOG.clone(), &flags).await,
+        Command::Dev { dir, poll, serve: flags } => commands::dev(&dir, poll, &flags).await,
         Command::List { slug, json } => commands::list(&CATALOG, slug.as_deref(), json),
         Command::Read { slug, uri, fetch } => {
             let site = Site::new(CATALOG.clone(), surroundings(&fetch, 0)?).map_err(io::Error::other)?;
             commands::read(&site, &slug, &uri).await
         }
+        Command::Token => commands::token(),
         Command::Check { dir, format, deny_warnings, live, fetch } => {
             let code = commands::check(&dir, format, deny_warnings)?;
             if !live || code != ExitCode::SUCCESS {
@@ -68,116 +58,25 @@ async fn run(command: Command) -> io::Result<ExitCode> {
             let site = Site::new(catalog, surroundings(&fetch, 0)?).map_err(io::Error::other)?;
             commands::check_live(&site).await
         }
-    }
-}
-
-/// Serves until a signal says to stop; a second one stops at once.
-async fn serve(catalog: Catalog, flags: &Serve) -> io::Result<ExitCode> {
-    let (listener, address, app) = match prepare(catalog, flags).await {
-        Ok(prepared) => prepared,
-        Err(message) => {
-            let _ = writeln!(io::stderr(), "error: {message}");
-            return Ok(UNUSABLE.into());
+        Command::Diff { old, new, format, exit_code } => commands::diff(&old, &new, format, exit_code),
+        Command::Import { from: Import::Getmcp { file, out, site } } => commands::getmcp(&file, &out, site.as_deref()),
+        Command::New { starter: Starter::Server { slug, dir } } => commands::new_server(&dir, &slug),
+        Command::New { starter: Starter::Resource { slug, path, kind, dir } } => {
+            commands::new_resource(&dir, &slug, &path, kind)
         }
-    };
-    let mut signals = Signals::install()?;
-    print_addresses(address, &app.site)?;
-
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let shutdown = async {
-        let _ = stopped.await;
-        sleep(flags.drain_delay).await;
-    };
-    let mut serving = std::pin::pin!(server::run(listener, app, shutdown));
-    tokio::select! {
-        () = &mut serving => return Ok(ExitCode::SUCCESS),
-        () = signals.next() => info!("stopping"),
+        Command::Schema { out: Some(out), .. } => commands::write_schemas(&out),
+        Command::Schema { name, .. } => commands::print_schema(&name.unwrap_or_default()),
     }
-    let _ = stop.send(());
-    tokio::select! {
-        () = serving => Ok(ExitCode::SUCCESS),
-        () = signals.next() => Ok(FAILED.into()),
-    }
-}
-
-async fn prepare(catalog: Catalog, flags: &Serve) -> Result<(TcpListener, SocketAddr, App), String> {
-    let access = flags.access()?;
-    let limits = flags.limits();
-    let surroundings = surroundings(&flags.fetch, limits.subscriptions).map_err(|error| error.to_string())?;
-    let site = Site::new(catalog, surroundings).map_err(|error| error.to_string())?;
-    if !site.missing().is_empty() {
-        let lines = site.missing().iter().map(|Missing { name, place }| format!("\n  {name}, needed by {place}"));
-        return Err(format!("variables are missing in the environment:{}", lines.collect::<String>()));
-    }
-    let unusable = |error: io::Error| format!("cannot listen on `{}`: {error}", flags.listen);
-    let listener = TcpListener::bind(&flags.listen).await.map_err(unusable)?;
-    let address = listener.local_addr().map_err(unusable)?;
-    if !address.ip().is_loopback() && access.is_loopback_only() {
-        return Err(format!(
-            "`{address}` can be reached from elsewhere, but only loopback names are allowed as `Host`\n  \
-             hint: set --allowed-hosts or MCPRESS_ALLOWED_HOSTS to the names that clients use, such as \
-             `mcp.example.com`, or to `*` where something in front of it checks them"
-        ));
-    }
-    Ok((listener, address, App { site, access, limits }))
-}
-
-fn surroundings(flags: &Fetch, subscriptions: usize) -> io::Result<Surroundings> {
-    let fetcher = Fetcher::new(&flags.config()).map_err(io::Error::other)?;
-    Ok(Surroundings { fetcher, environment: config::environment(), subscriptions })
-}
-
-/// One line for each server. That nobody reads them is no reason not to serve.
-fn print_addresses(address: SocketAddr, site: &Site) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    let lines = site.servers().map(|(slug, _)| format!("http://{address}/mcp/{slug}\n")).collect::<String>();
-    commands::unless_unread(out.write_all(lines.as_bytes()).and_then(|()| out.flush()))
 }
 
 fn start_logging(log: &Log) {
+    // Libraries say nothing: they know paths and headers, and what matters of their errors is in our own lines.
+    let own = Targets::new().with_target("mcpress", tracing::Level::from(log.log_level));
     // That a line of the log cannot be written is reported on stderr too, and there it panics.
-    let logs = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::from(log.log_level))
-        .with_writer(io::stderr)
-        .log_internal_errors(false);
+    let lines = tracing_subscriber::fmt::layer().with_target(false).with_writer(io::stderr).log_internal_errors(false);
+    let logs = tracing_subscriber::registry().with(own);
     match log.log_format {
-        Format::Text => logs.with_ansi(false).init(),
-        Format::Json => logs.json().init(),
-    }
-}
-
-/// What asks the program to stop.
-struct Signals {
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-    #[cfg(unix)]
-    interrupt: tokio::signal::unix::Signal,
-}
-
-impl Signals {
-    #[cfg(unix)]
-    fn install() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    #[cfg(unix)]
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn install() -> io::Result<Self> {
-        Ok(Self {})
-    }
-
-    #[cfg(not(unix))]
-    async fn next(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        Format::Text => logs.with(lines.with_ansi(false)).init(),
+        Format::Json => logs.with(lines.json().flatten_event(true).with_current_span(false)).init(),
     }
 }

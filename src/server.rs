@@ -10,31 +10,40 @@ use tokio::{
 use tracing::warn;
 
 use crate::{
-    connection::{self, Shared},
+    connection::{self, Ending, Shared},
     http::App,
+    limits::Limits,
 };
 
 /// How long to wait after the first failure to accept, such as for want of file descriptors.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
-/// Serves until `shutdown` is there, then takes no new connection, ends streams, and returns when all requests in
-/// flight are answered, or when that takes too long.
+/// Serves until `shutdown` is there, and for the drain delay asks clients to connect anew, elsewhere if they can. Then
+/// takes no new connection, ends streams, and returns when all requests in flight are answered, or when that takes too
+/// long.
 pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output = ()>) {
     let slots = Arc::new(Semaphore::new(app.limits.connections.min(Semaphore::MAX_PERMITS)));
-    let shutdown_timeout = app.limits.shutdown_timeout;
+    app.metrics.allows_connections(app.limits.connections);
+    let Limits { drain_delay, shutdown_timeout, .. } = app.limits;
     let shared = Arc::new(Shared::new(app));
+    let (stay, draining) = watch::channel(());
     let (open, closing) = watch::channel(());
     // Closes when the last connection has ended.
     let (alive, mut ended) = mpsc::channel::<Infallible>(1);
     let serve = |stream, slot| {
-        let (shared, closing, alive) = (Arc::clone(&shared), closing.clone(), alive.clone());
+        let (shared, alive) = (Arc::clone(&shared), alive.clone());
+        let ending = Ending { draining: draining.clone(), closing: closing.clone() };
         tokio::spawn(async move {
-            connection::serve(shared, stream, closing).await;
+            connection::serve(shared, stream, ending).await;
             drop((slot, alive));
         });
     };
 
-    let mut shutdown = pin!(shutdown);
+    let mut shutdown = pin!(async {
+        shutdown.await;
+        drop(stay);
+        sleep(drain_delay).await;
+    });
     let mut pause = FIRST_PAUSE;
     loop {
         let accepted = tokio::select! {

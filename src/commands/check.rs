@@ -8,27 +8,33 @@ use std::{
 
 use mcpress::mcp::Site;
 use mcpress_catalog::Catalog;
-use mcpress_compiler::{Diagnostic, Severity, compile};
+use mcpress_compiler::{Compiled, Diagnostic, Severity, compile};
 
 use super::{FAILED, print, unless_unread};
 use crate::config::Format;
 
-/// Compiles a tree only to say what is wrong with it.
+/// Compiles a tree only to say what is wrong with it, or which content it is.
 pub(crate) fn check(dir: &Path, format: Format, deny_warnings: bool) -> io::Result<ExitCode> {
-    let diagnostics = match compile(dir) {
-        Ok(compiled) => compiled.warnings,
-        Err(diagnostics) => diagnostics,
+    let (hash, diagnostics) = match compile(dir) {
+        Ok(Compiled { catalog, warnings }) => (Some(catalog.text(catalog.hash).to_owned()), warnings),
+        Err(diagnostics) => (None, diagnostics),
     };
+    let fails = |diagnostic: &Diagnostic| deny_warnings || diagnostic.severity == Severity::Error;
+    let failed = diagnostics.iter().any(fails);
     match format {
-        Format::Text => print(&diagnostics),
+        Format::Text => {
+            print(&diagnostics);
+            if let Some(hash) = hash.filter(|_| !failed) {
+                unless_unread(writeln!(io::stdout(), "content {hash}"))?;
+            }
+        }
         Format::Json => {
             let mut out = io::stdout().lock();
             let written = serde_json::to_writer_pretty(&mut out, &diagnostics).map_err(io::Error::from);
             unless_unread(written.and_then(|()| writeln!(out)))?;
         }
     }
-    let fails = |diagnostic: &Diagnostic| deny_warnings || diagnostic.severity == Severity::Error;
-    Ok(if diagnostics.iter().any(fails) { FAILED.into() } else { ExitCode::SUCCESS })
+    Ok(if failed { FAILED.into() } else { ExitCode::SUCCESS })
 }
 
 /// The catalog of a tree that was checked.

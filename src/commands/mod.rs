@@ -1,9 +1,16 @@
-//! The commands beside `serve`, a module for each. What they give out goes to stdout, what they have to say about it
+//! The commands, a module for each. What they give out goes to stdout, what they have to say about it
 //! to stderr.
 
 mod check;
+mod dev;
+mod diff;
+mod import;
 mod list;
+mod new;
 mod read;
+mod schema;
+mod serve;
+mod token;
 
 use std::{
     fmt::Display,
@@ -12,27 +19,45 @@ use std::{
     process::ExitCode,
 };
 
+use mcpress::{fetch::Fetcher, mcp::Surroundings};
 use mcpress_catalog::Catalog;
 use mcpress_compiler::{Compiled, Diagnostic, compile};
 
+use crate::config::{Fetch, environment};
+
 pub(crate) use self::{
     check::{check, check_live, compiled},
+    dev::dev,
+    diff::diff,
+    import::getmcp,
     list::list,
+    new::{new_resource, new_server},
     read::read,
+    schema::{print_schema, write_schemas},
+    serve::serve_compiled,
+    token::token,
 };
 
 /// A failed command ends with 1; bad usage, and what stops the start, with 2.
 pub(crate) const FAILED: u8 = 1;
 pub(crate) const UNUSABLE: u8 = 2;
+/// What was asked for is done, and there is something to look at: `import` left something out, `diff` was asked to tell.
+pub(crate) const DIFFERENT: u8 = 3;
 
-/// Compiles a tree to serve it; without one if it has errors. Either way it says what it found.
-pub(crate) fn load(dir: &Path) -> Option<Catalog> {
+/// The catalog of a tree; nothing if it has errors. Either way it says what it found.
+fn load(dir: &Path) -> Option<Catalog> {
     let (catalog, diagnostics) = match compile(dir) {
         Ok(Compiled { catalog, warnings }) => (Some(catalog), warnings),
         Err(diagnostics) => (None, diagnostics),
     };
     print(&diagnostics);
     catalog
+}
+
+/// What a site needs beside its catalog.
+pub(crate) fn surroundings(flags: &Fetch, subscriptions: usize) -> io::Result<Surroundings> {
+    let fetcher = Fetcher::new(&flags.config()).map_err(io::Error::other)?;
+    Ok(Surroundings { fetcher, environment: environment(), subscriptions, reloads: false })
 }
 
 /// That whoever read the output has had enough of it is no failure, and hides none.
@@ -49,7 +74,48 @@ fn print(diagnostics: &[Diagnostic]) {
     let _ = diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{}: {diagnostic}", diagnostic.severity));
 }
 
+/// A text that somebody else chose, on one line and cut off where it is long: nothing in it moves what stands around it.
+fn printable(text: &str) -> String {
+    const LONGEST: usize = 500;
+    let mut out = String::new();
+    for (index, character) in text.chars().enumerate() {
+        match character {
+            _ if index == LONGEST => {
+                out.push('…');
+                break;
+            }
+            // Marks that turn the direction of what follows, and line ends that are no control characters.
+            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
+                out.extend(character.escape_unicode());
+            }
+            character if character.is_control() => out.extend(character.escape_debug()),
+            character => out.push(character),
+        }
+    }
+    out
+}
+
 fn failure(message: impl Display) -> ExitCode {
-    let _ = writeln!(io::stderr(), "error: {message}");
+    error(message);
     FAILED.into()
+}
+
+fn unusable(message: impl Display) -> ExitCode {
+    error(message);
+    UNUSABLE.into()
+}
+
+fn error(message: impl Display) {
+    let _ = writeln!(io::stderr(), "error: {message}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn what_others_chose_stays_on_its_line() {
+        assert_eq!(printable("a\nb\r\u{1b}[31m\u{202e}é"), r"a\nb\r\u{1b}[31m\u{202e}é");
+        assert_eq!(printable(&"x".repeat(600)).chars().count(), 501);
+    }
 }

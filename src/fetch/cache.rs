@@ -14,8 +14,10 @@ use futures_util::{
 use lru::LruCache;
 use mcpress_catalog::source;
 use tokio::time::Instant;
+use tracing::warn;
 
-use super::{Fetched, Stale, client::Validators, error::FetchError};
+use super::{Errand, Fetched, Stale, client::Validators, error::FetchError};
+use crate::{metrics::Metrics, throttle::Throttle};
 
 /// How long an upstream that failed is left alone, where an older answer can stand in. Otherwise each read would wait
 /// for it to fail again.
@@ -43,6 +45,8 @@ pub(super) enum Answer {
 pub(super) struct Cache {
     state: Mutex<State>,
     max_bytes: u64,
+    metrics: Arc<Metrics>,
+    failures: Throttle,
 }
 
 struct State {
@@ -70,17 +74,18 @@ struct Flight {
 }
 
 impl Cache {
-    pub(super) fn new(max_bytes: u64) -> Self {
+    pub(super) fn new(max_bytes: u64, metrics: Arc<Metrics>) -> Self {
         let state = State { kept: LruCache::unbounded(), bytes: 0, flights: HashMap::new(), next_flight: 0 };
-        Self { state: Mutex::new(state), max_bytes }
+        Self { state: Mutex::new(state), max_bytes, metrics, failures: Throttle::default() }
     }
 
     /// The answer for a key: one that is kept, else what `fetch` gives. It is told by which validators the upstream
-    /// can tell whether the answer that is kept is still good.
+    /// can tell whether the answer that is kept is still good. The errand is that of the read.
     pub(super) async fn get<F>(
         self: &Arc<Self>,
         key: Key,
         policy: source::Cache,
+        errand: Errand,
         fetch: impl FnOnce(Validators) -> F,
     ) -> Result<Fetched, FetchError>
     where
@@ -92,11 +97,15 @@ impl Cache {
             if let Some(kept) = &kept
                 && let Some(fetched) = kept.without_asking(policy)
             {
+                self.count(&errand, if fetched.stale.is_some() { "stale" } else { "hit" });
                 return Ok(fetched);
             }
             match state.flights.get(&key).and_then(|flight| flight.future.upgrade()) {
-                Some(flight) => flight,
-                None => self.take_off(&mut state, key, policy, kept, fetch),
+                Some(flight) => {
+                    self.count(&errand, "shared");
+                    flight
+                }
+                None => self.take_off(&mut state, key, policy, errand, kept, fetch),
             }
         };
         flight.await
@@ -107,6 +116,7 @@ impl Cache {
         state: &mut State,
         key: Key,
         policy: source::Cache,
+        errand: Errand,
         kept: Option<Kept>,
         fetch: impl FnOnce(Validators) -> F,
     ) -> Shared<BoxFuture<'static, Result<Fetched, FetchError>>>
@@ -119,7 +129,21 @@ impl Cache {
         let landing = Landing { cache: self.clone(), key: key.clone(), number };
         let future = async move {
             let answer = fetching.await;
-            landing.cache.settle(&landing.key, policy, kept, answer)
+            let result = match &answer {
+                Ok(Answer::New(..)) => "miss",
+                Ok(Answer::Unchanged) => "revalidated",
+                Err(_) => "failed",
+            };
+            let cache = &landing.cache;
+            let given = cache.settle(&landing.key, policy, kept, answer);
+            match given.as_ref().ok().and_then(|fetched| fetched.stale.as_ref()) {
+                Some(stale) => {
+                    cache.count(&errand, "stale");
+                    cache.log(&errand, stale);
+                }
+                None => cache.count(&errand, result),
+            }
+            given
         };
         let future = future.boxed().shared();
         if let Some(weak) = future.downgrade() {
@@ -159,6 +183,25 @@ impl Cache {
         };
         self.state().keep(key.clone(), kept, self.max_bytes);
         given
+    }
+
+    /// Counts where an answer came from.
+    fn count(&self, errand: &Errand, result: &'static str) {
+        self.metrics.read_cache(errand.server.clone(), result);
+    }
+
+    /// No read fails where an older answer stands in, so nobody else says that a fetch did.
+    fn log(&self, Errand { server, trace }: &Errand, stale: &Stale) {
+        let Some(left_out) = self.failures.admit() else { return };
+        warn!(
+            request_id = trace.request_id(),
+            server = server.0.as_deref(),
+            error = stale.error.to_string(),
+            cause = stale.error.cause(),
+            age_seconds = stale.age.as_secs(),
+            left_out = Some(left_out).filter(|count| *count > 0),
+            "fetch failed, and an older answer stands in"
+        );
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -256,7 +299,7 @@ mod tests {
     /// What is given out, and whether the upstream was asked.
     async fn get(cache: &Arc<Cache>, policy: source::Cache, answer: Result<Answer, FetchError>) -> (String, bool) {
         let mut asked = false;
-        let got = cache.get(key("x"), policy, |_| {
+        let got = cache.get(key("x"), policy, Errand::default(), |_| {
             asked = true;
             async { answer }
         });
@@ -281,7 +324,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn is_fresh_then_asks_again() {
-        let cache = Arc::new(Cache::new(1 << 20));
+        let cache = Arc::new(Cache::new(1 << 20, Arc::default()));
         assert_eq!(get(&cache, POLICY, new("one")).await, asked("one"));
         advance(Duration::from_millis(59_999)).await;
         assert_eq!(get(&cache, POLICY, new("two")).await, kept("one"));
@@ -295,7 +338,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn stands_in_while_the_upstream_fails() {
-        let cache = Arc::new(Cache::new(1 << 20));
+        let cache = Arc::new(Cache::new(1 << 20, Arc::default()));
         let fails = || Err(FetchError::status("a", 503));
         assert_eq!(get(&cache, POLICY, fails()).await, asked("error: upstream a answered 503"));
         assert_eq!(get(&cache, POLICY, new("one")).await, asked("one"), "an error is not kept");
@@ -314,7 +357,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn hides_neither_that_something_is_gone_nor_that_nothing_may_be_stale() {
-        let cache = Arc::new(Cache::new(1 << 20));
+        let cache = Arc::new(Cache::new(1 << 20, Arc::default()));
         let strict = source::Cache { stale_if_error_ms: 0, ..POLICY };
         get(&cache, POLICY, new("one")).await;
         advance(Duration::from_secs(60)).await;
@@ -336,11 +379,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn fetches_once_for_all_who_wait() {
         let (cache, go, fetches) =
-            (Arc::new(Cache::new(1 << 20)), Arc::new(Notify::new()), Arc::new(AtomicUsize::new(0)));
+            (Arc::new(Cache::new(1 << 20, Arc::default())), Arc::new(Notify::new()), Arc::new(AtomicUsize::new(0)));
         let read = || {
             let (cache, go, fetches) = (cache.clone(), go.clone(), fetches.clone());
             tokio::spawn(async move {
-                let fetched = cache.get(key("x"), POLICY, |_| async move {
+                let fetched = cache.get(key("x"), POLICY, Errand::default(), |_| async move {
                     fetches.fetch_add(1, Ordering::SeqCst);
                     go.notified().await;
                     new("one")
@@ -370,11 +413,11 @@ mod tests {
                 self.0.fetch_add(1, Ordering::SeqCst);
             }
         }
-        let (cache, dropped) = (Arc::new(Cache::new(1 << 20)), Arc::new(AtomicUsize::new(0)));
+        let (cache, dropped) = (Arc::new(Cache::new(1 << 20, Arc::default())), Arc::new(AtomicUsize::new(0)));
         let read = || {
             let (cache, dropped) = (cache.clone(), dropped.clone());
             tokio::spawn(async move {
-                let fetched = cache.get(key("x"), POLICY, |_| async {
+                let fetched = cache.get(key("x"), POLICY, Errand::default(), |_| async {
                     let _tell = Tell(dropped);
                     std::future::pending().await
                 });
@@ -394,13 +437,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn keeps_no_more_than_it_may() {
-        let cache = Arc::new(Cache::new(4 * (OVERHEAD + 1_000)));
+        let cache = Arc::new(Cache::new(4 * (OVERHEAD + 1_000), Arc::default()));
         let content = "x".repeat(800);
         let read = |name: &'static str, content: String| {
             let cache = cache.clone();
             async move {
                 let mut asked = false;
-                let fetched = cache.get(key(name), POLICY, |_| {
+                let fetched = cache.get(key(name), POLICY, Errand::default(), |_| {
                     asked = true;
                     async move { new(&content) }
                 });

@@ -20,7 +20,7 @@ use rustls::ClientConfig;
 use tokio::time::timeout;
 
 use super::{
-    Config, ConfigError,
+    Config, ConfigError, Errand,
     address::NotPublic,
     error::{FetchError, Size, Time},
     redirect,
@@ -28,9 +28,17 @@ use super::{
     tls,
     turns::Turns,
 };
+use crate::metrics::Metrics;
 
-/// Sends requests. One for the whole program, so that connections and limits are shared.
+/// Sends requests on somebody's errand. Cheap to clone; all clones share connections and limits.
+#[derive(Clone)]
 pub(crate) struct Client {
+    shared: Arc<Shared>,
+    errand: Errand,
+}
+
+/// What all fetches share.
+struct Shared {
     tls: ClientConfig,
     proxy: Option<reqwest::Proxy>,
     hosts: Arc<HashMap<String, Vec<IpAddr>>>,
@@ -39,6 +47,7 @@ pub(crate) struct Client {
     /// A pool of connections for each way to connect, so that a request which may only go to public addresses never
     /// meets a connection that another one has opened.
     pools: Mutex<HashMap<Reach, reqwest::Client>>,
+    metrics: Arc<Metrics>,
 }
 
 /// How a connection is opened.
@@ -96,21 +105,64 @@ impl Client {
             Some(proxy) => Some(self::proxy(proxy)?),
             None => None,
         };
-        Ok(Self {
+        let shared = Shared {
             tls: tls::config(config.ca_file.as_deref())?,
             proxy,
             hosts: Arc::new(config.hosts.clone()),
             idle_timeout: config.idle_timeout,
             turns: Turns::new(config.max_fetches, config.max_fetches_per_host, config.max_wait),
             pools: Mutex::default(),
-        })
+            metrics: config.metrics.clone(),
+        };
+        Ok(Self { shared: Arc::new(shared), errand: Errand::default() })
+    }
+
+    /// The same, on an errand.
+    pub(super) fn on(&self, errand: Errand) -> Self {
+        Self { shared: self.shared.clone(), errand }
+    }
+
+    pub(super) fn metrics(&self) -> &Arc<Metrics> {
+        &self.shared.metrics
+    }
+
+    /// For whom it asks.
+    pub(super) fn errand(&self) -> &Errand {
+        &self.errand
     }
 
     /// Waits for its turn, then asks. Dropping the future ends the exchange.
-    pub(crate) async fn send(&self, request: Request) -> Result<Response, FetchError> {
+    pub(crate) async fn send(&self, mut request: Request) -> Result<Response, FetchError> {
+        let asking = self.shared.metrics.asking(self.errand.server.clone());
+        self.trace(&mut request.headers);
+        let sent = self.send_in_turn(request).await;
+        asking.done(match &sent {
+            Ok(response) => match response.status.as_u16() {
+                304 => "not_modified",
+                400..500 => "denied",
+                500.. => "failed",
+                _ => "ok",
+            },
+            Err(error) => error.outcome(),
+        });
+        sent
+    }
+
+    /// Says to which request and trace this one belongs, unless the entry has such a header of its own. As all
+    /// headers, these stay with the origin.
+    fn trace(&self, headers: &mut HeaderMap) {
+        let trace = &self.errand.trace;
+        for (name, value) in [("x-request-id", trace.header()), ("traceparent", trace.traceparent().into())] {
+            if let Ok(value) = HeaderValue::from_maybe_shared(value) {
+                headers.entry(name).or_insert(value);
+            }
+        }
+    }
+
+    async fn send_in_turn(&self, request: Request) -> Result<Response, FetchError> {
         let host = host(&request.url);
         let limit = request.limits.timeout;
-        let _turn = self.turns.take(&host).await?;
+        let _turn = self.shared.turns.take(&host).await?;
         timeout(limit, self.follow(request)).await.unwrap_or_else(|_| Err(FetchError::timed_out(&host, limit)))
     }
 
@@ -155,12 +207,12 @@ impl Client {
         }
         let mut body = BytesMut::new();
         loop {
-            let chunk = match timeout(self.idle_timeout, response.chunk()).await {
+            let chunk = match timeout(self.shared.idle_timeout, response.chunk()).await {
                 Ok(chunk) => chunk.map_err(|error| {
                     FetchError::upstream(host, "sent an answer that is broken").because(error.without_url())
                 })?,
                 Err(_) => {
-                    let silence = Time(self.idle_timeout);
+                    let silence = Time(self.shared.idle_timeout);
                     return Err(FetchError::upstream(host, format_args!("sent nothing for {silence}")));
                 }
             };
@@ -181,7 +233,7 @@ impl Client {
     fn pool(&self, limits: Limits) -> Result<reqwest::Client, FetchError> {
         let Limits { allow_private_network, connect_timeout, .. } = limits;
         let reach = Reach { allow_private_network, connect_timeout };
-        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pools = self.shared.pools.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pool) = pools.get(&reach) {
             return Ok(pool.clone());
         }
@@ -192,16 +244,16 @@ impl Client {
 
     fn connect(&self, reach: Reach) -> reqwest::Result<reqwest::Client> {
         // With a proxy, the only name that is resolved here is that of the proxy.
-        let any_address = reach.allow_private_network || self.proxy.is_some();
+        let any_address = reach.allow_private_network || self.shared.proxy.is_some();
         let mut builder = reqwest::Client::builder()
-            .tls_backend_preconfigured(self.tls.clone())
+            .tls_backend_preconfigured(self.shared.tls.clone())
             .user_agent(concat!("mcpress/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())
             .referer(false)
             .no_proxy()
             .connect_timeout(reach.connect_timeout)
-            .dns_resolver(Resolver { hosts: self.hosts.clone(), any_address });
-        if let Some(proxy) = &self.proxy {
+            .dns_resolver(Resolver { hosts: self.shared.hosts.clone(), any_address });
+        if let Some(proxy) = &self.shared.proxy {
             builder = builder.proxy(proxy.clone());
         }
         builder.build()

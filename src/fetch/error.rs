@@ -17,8 +17,12 @@ pub struct FetchError {
 enum Kind {
     /// There is no such resource.
     NotFound,
-    /// It may not be had: by our rules, or because the upstream says so.
+    /// It may not be had by our rules.
+    Refused,
+    /// It may not be had, says the upstream.
     Denied,
+    /// It took too long.
+    TimedOut,
     /// The upstream, or the way to it, failed.
     Failed,
 }
@@ -31,7 +35,7 @@ impl FetchError {
 
     /// A request that our own rules forbid.
     pub(crate) fn refused(reason: impl fmt::Display) -> Self {
-        Self { kind: Kind::Denied, message: format!("refused: {reason}"), cause: None }
+        Self { kind: Kind::Refused, message: format!("refused: {reason}"), cause: None }
     }
 
     /// A status that the definition does not accept.
@@ -48,7 +52,7 @@ impl FetchError {
     }
 
     pub(crate) fn timed_out(host: &str, after: Duration) -> Self {
-        Self::upstream(host, format_args!("timed out after {}", Time(after)))
+        Self { kind: Kind::TimedOut, ..Self::upstream(host, format_args!("timed out after {}", Time(after))) }
     }
 
     pub(crate) fn failed(message: impl Into<String>) -> Self {
@@ -72,7 +76,24 @@ impl FetchError {
 
     /// True if an older answer may stand in. It may not hide that something is gone or forbidden.
     pub(crate) fn allows_stale(&self) -> bool {
-        self.kind == Kind::Failed
+        matches!(self.kind, Kind::Failed | Kind::TimedOut)
+    }
+
+    /// What metrics count it as.
+    pub(crate) fn outcome(&self) -> &'static str {
+        match self.kind {
+            Kind::NotFound => "not_found",
+            Kind::Refused => "refused",
+            Kind::Denied => "denied",
+            Kind::Failed => "failed",
+            Kind::TimedOut => "timed_out",
+        }
+    }
+
+    /// The causes on one line, for the log.
+    pub(crate) fn cause(&self) -> Option<String> {
+        let causes = std::iter::successors(Error::source(self), |cause| (*cause).source());
+        causes.map(ToString::to_string).reduce(|causes, cause| format!("{causes}: {cause}"))
     }
 }
 

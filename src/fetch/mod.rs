@@ -12,6 +12,8 @@ mod cache;
 mod client;
 mod decode;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod html;
 mod redirect;
 mod resolver;
@@ -36,17 +38,25 @@ use std::{
 };
 
 use bytes::Bytes;
-use mcpress_catalog::source::{self, Definition};
+use mcpress_catalog::source::{self, Definition, StatusRange};
 use minijinja::Environment;
+use reqwest::header::HeaderMap;
 use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 
 use self::{
     cache::{Answer, Cache, NOTHING_KEPT},
-    client::{Client, Validators},
+    client::{Client, Limits, Request, Validators},
     error::Time,
     wordpress::Sites,
 };
 pub use self::{error::FetchError, url::Url, wordpress::WpQuery};
+use crate::{
+    metrics::{Metrics, Slug},
+    trace::Trace,
+};
+
+/// Bytes of a document that belongs to no entry.
+const MAX_DOCUMENT: u64 = 1 << 20;
 
 /// What may be set for all fetches.
 #[derive(Clone, Debug)]
@@ -68,6 +78,8 @@ pub struct Config {
     pub cache_bytes: u64,
     /// Addresses of names for which the system is not asked.
     pub hosts: HashMap<String, Vec<IpAddr>>,
+    /// Where fetches are counted.
+    pub metrics: Arc<Metrics>,
 }
 
 impl Default for Config {
@@ -81,6 +93,7 @@ impl Default for Config {
             idle_timeout: Duration::from_secs(10),
             cache_bytes: 64 << 20,
             hosts: HashMap::new(),
+            metrics: Arc::default(),
         }
     }
 }
@@ -88,12 +101,19 @@ impl Default for Config {
 /// Fetches entries. Cheap to clone; all clones share connections, limits and the cache.
 #[derive(Clone)]
 pub struct Fetcher {
-    client: Arc<Client>,
+    client: Client,
     cache: Arc<Cache>,
     /// As many as there are processors: what is made of answers leaves some of them to the rest of the program.
     workers: Arc<Semaphore>,
     entries: Arc<AtomicU64>,
     sites: Arc<Sites>,
+}
+
+/// For whom something is fetched. A fetch that several wait for is on the errand of the first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Errand {
+    pub(crate) server: Slug,
+    pub(crate) trace: Trace,
 }
 
 /// What a fetch has given.
@@ -148,12 +168,22 @@ impl Fetcher {
     /// A proxy or a file of certificates that cannot be used.
     pub fn new(config: &Config) -> Result<Self, ConfigError> {
         Ok(Self {
-            client: Arc::new(Client::new(config)?),
-            cache: Arc::new(Cache::new(config.cache_bytes)),
+            client: Client::new(config)?,
+            cache: Arc::new(Cache::new(config.cache_bytes, config.metrics.clone())),
             workers: Arc::new(Semaphore::new(available_parallelism().map_or(1, usize::from))),
             entries: Arc::default(),
             sites: Arc::default(),
         })
+    }
+
+    /// Where it counts.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        self.client.metrics()
+    }
+
+    /// The same, for a request.
+    pub(crate) fn on(&self, errand: Errand) -> Self {
+        Self { client: self.client.on(errand), ..self.clone() }
     }
 
     /// Makes a `url` entry ready. `environment` holds the partials that its template may include, and `lookup` gives
@@ -183,7 +213,12 @@ impl Fetcher {
             async move { fetcher.ask(url, arguments, validators).await }
         };
         let answer = match url.cache {
-            Some(policy) => return self.cache.get((url.number, arguments.clone()), policy, fetch).await,
+            Some(policy) => {
+                return self
+                    .cache
+                    .get((url.number, arguments.clone()), policy, self.client.errand().clone(), fetch)
+                    .await;
+            }
             None => fetch(Validators::default()).await?,
         };
         match answer {
@@ -230,10 +265,30 @@ impl Fetcher {
                     let fetched = run();
                     async move { Ok(Answer::New(fetched.await?, Validators::default())) }
                 };
-                self.cache.get((query.number, arguments.clone()), policy, fetch).await
+                self.cache.get((query.number, arguments.clone()), policy, self.client.errand().clone(), fetch).await
             }
             None => run().await,
         }
+    }
+
+    /// Fetches a small document that belongs to no entry, such as the keys of an authorization server.
+    ///
+    /// # Errors
+    /// Why there is nothing to give.
+    pub(crate) async fn document(&self, url: &str, allow_private_network: bool) -> Result<Bytes, FetchError> {
+        let url = reqwest::Url::parse(url).map_err(|error| FetchError::failed("no address").because(error))?;
+        let limits =
+            Limits { max_bytes: MAX_DOCUMENT, allow_private_network, ..Limits::new(&source::Fetch::default()) };
+        let request = Request {
+            method: reqwest::Method::GET,
+            url,
+            headers: HeaderMap::new(),
+            body: None,
+            limits,
+            accept_status: vec![StatusRange { first: 200, last: 200 }],
+            validators: Validators::default(),
+        };
+        Ok(self.client.send(request).await?.body)
     }
 
     async fn ask(

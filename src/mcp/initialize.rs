@@ -6,9 +6,13 @@ use super::{Server, Success, era::Rejection, era::Revision, params::Params};
 use crate::jsonrpc::{self, Error};
 
 /// Hosts ask for tools and prompts whether or not they are declared, and an undeclared one would have to be an error;
-/// so both are declared, and their lists are empty. Content does not change while the program runs, so nothing is
-/// declared that announces changes.
+/// so both are declared, and their lists are empty. Compiled content does not change while the program runs, so nothing
+/// is declared that announces changes.
 const CAPABILITIES: &str = r#"{"resources":{},"tools":{},"prompts":{}}"#;
+
+/// Those of content that is reloaded, for the revision that asks for news with `subscriptions/listen`. The older ones
+/// would wait for it on a stream that they open with `GET`, which this server does not have.
+const RELOADING: &str = r#"{"resources":{"subscribe":true,"listChanged":true},"tools":{},"prompts":{}}"#;
 
 const LOG_LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
@@ -29,7 +33,8 @@ pub(super) fn initialize(server: Server<'_>, params: &Params<'_>) -> Result<Succ
 /// `server/discover`. Every version listed is served, the older ones also to a client that names them in `_meta`.
 pub(super) fn discover(server: Server<'_>) -> Success {
     let versions = Revision::NEWEST_FIRST.map(|revision| format!(r#""{}""#, revision.name())).join(",");
-    let mut members = format!(r#""supportedVersions":[{versions}],"capabilities":{CAPABILITIES}"#);
+    let capabilities = if server.site.shared.reloads { RELOADING } else { CAPABILITIES };
+    let mut members = format!(r#""supportedVersions":[{versions}],"capabilities":{capabilities}"#);
     add_instructions(&mut members, server);
     Success::members(server.entry.ttl_ms, members)
 }

@@ -5,6 +5,7 @@
 //! method to answer. The revisions before 2026-07-28 share one shape, that one has another: its results carry
 //! `resultType`, `ttlMs`, `cacheScope` and who the server is.
 
+mod changes;
 mod era;
 mod initialize;
 mod pagination;
@@ -14,6 +15,7 @@ mod site;
 mod subscriptions;
 
 use bytes::Bytes;
+pub use changes::Changes;
 pub(crate) use era::{Header, Headers};
 use era::{Rejection, Revision};
 use mcpress_catalog::Span;
@@ -26,10 +28,31 @@ pub(crate) use subscriptions::Subscription;
 use crate::{
     coding::Coded,
     jsonrpc::{self, Error, Frames, Message, Payload, Request},
+    outcome::Outcome,
+    record::Record,
 };
 
 /// Messages in one batch.
 const MAX_BATCH: usize = 100;
+
+/// The methods that any revision has, by which requests are counted; any other is one of the `other` ones.
+const METHODS: [&str; 15] = [
+    "resources/read",
+    "resources/list",
+    "resources/templates/list",
+    "initialize",
+    "ping",
+    "server/discover",
+    "subscriptions/listen",
+    "tools/list",
+    "prompts/list",
+    "tools/call",
+    "prompts/get",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "logging/setLevel",
+    "completion/complete",
+];
 
 /// What kind of answer it is, for the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,54 +95,59 @@ struct Success {
     end: Bytes,
 }
 
-/// Answers one body of a client.
-pub(crate) async fn answer(server: Server<'_>, headers: Headers<'_>, body: &[u8]) -> Reply {
+/// Answers one body of a client, and notes what it was.
+pub(crate) async fn answer(server: Server<'_>, headers: Headers<'_>, body: &[u8], record: &mut Record<'_>) -> Reply {
     match jsonrpc::parse(body) {
-        Ok(Payload::Single(text)) => message(server, headers, text).await,
-        Ok(Payload::Batch(elements)) => batch(server, headers, &elements).await,
-        Err(error) => failed(Status::BadRequest, None, &error),
+        Ok(Payload::Single(text)) => message(server, headers, text, record).await,
+        Ok(Payload::Batch(elements)) => batch(server, headers, &elements, record).await,
+        Err(error) => failure(record, Status::BadRequest, None, &error),
     }
 }
 
-async fn message(server: Server<'_>, headers: Headers<'_>, text: &str) -> Reply {
+async fn message(server: Server<'_>, headers: Headers<'_>, text: &str, record: &mut Record<'_>) -> Reply {
     let request = match jsonrpc::parse_message(text) {
         Ok(Message::Request(request)) => request,
-        Ok(Message::Notification) => return rejected_or_accepted(era::check_notification(headers)),
-        Ok(Message::Response) => return rejected_or_accepted(era::check_response(headers)),
-        Err(invalid) => return failed(Status::BadRequest, invalid.id, &invalid.error),
+        Ok(Message::Notification) => {
+            record.rpc = "notification";
+            return rejected_or_accepted(record, era::check_notification(headers));
+        }
+        Ok(Message::Response) => {
+            record.rpc = "response";
+            return rejected_or_accepted(record, era::check_response(headers));
+        }
+        Err(invalid) => return failure(record, Status::BadRequest, invalid.id, &invalid.error),
     };
-    log_method(&request.method);
+    record.rpc = METHODS.into_iter().find(|method| *method == request.method).unwrap_or("other");
     let called = async {
         let params = Params::parse(request.params)?;
-        let revision = era::classify(headers, &request.method, &params)?;
-        if revision.is_modern() && request.method == "subscriptions/listen" {
-            params.check_notifications()?;
-            return server.subscribe(request.id).map(Reply::Subscription);
+        if let Some(traceparent) = params.meta.and_then(|meta| jsonrpc::string(meta.traceparent?)) {
+            record.trace.join(&traceparent);
         }
-        let success = call(server, headers, revision, &request.method, &params).await?;
+        let revision = era::classify(headers, &request.method, &params)?;
+        record.revision = revision.name();
+        if revision.is_modern() && request.method == "subscriptions/listen" {
+            return server.subscribe(request.id, params.notifications()?).map(Reply::Subscription);
+        }
+        let success = call(server, headers, revision, &request.method, &params, record).await?;
         let info = if request.method == "server/discover" { server.entry.info } else { server.entry.brief_info };
         Ok(success.response(server, revision, request.id, info))
     };
-    called.await.unwrap_or_else(|Rejection { status, error }| failed(status, Some(request.id), &error))
-}
-
-/// Adds the method to the span of the request, where there is one. A client may call it anything, at any length.
-fn log_method(method: &str) {
-    let span = tracing::Span::current();
-    if !span.is_disabled() {
-        span.record("rpc", tracing::field::debug(method.chars().take(64).collect::<String>()));
+    match called.await {
+        Ok(reply) => reply,
+        Err(Rejection { status, error }) => failure(record, status, Some(request.id), &error),
     }
 }
 
-fn failed(status: Status, id: Option<&RawValue>, error: &Error) -> Reply {
-    Reply::Response(status, jsonrpc::failure(id, error), Coded::No)
-}
-
-fn rejected_or_accepted(checked: Result<(), Rejection>) -> Reply {
+fn rejected_or_accepted(record: &mut Record<'_>, checked: Result<(), Rejection>) -> Reply {
     match checked {
         Ok(()) => Reply::Accepted,
-        Err(Rejection { status, error }) => failed(status, None, &error),
+        Err(Rejection { status, error }) => failure(record, status, None, &error),
     }
+}
+
+fn failure(record: &mut Record<'_>, status: Status, id: Option<&RawValue>, error: &Error) -> Reply {
+    record.outcome = Some(error.outcome);
+    Reply::Response(status, jsonrpc::failure(id, error), Coded::No)
 }
 
 /// The one place that knows which methods there are.
@@ -129,12 +157,13 @@ async fn call(
     revision: Revision,
     method: &str,
     params: &Params<'_>,
+    record: &mut Record<'_>,
 ) -> Result<Success, Rejection> {
     let is_modern = revision.is_modern();
     match method {
         "resources/read" => {
             era::check_name(revision, headers.name, params.uri)?;
-            resources::read(server, params).await
+            resources::read(server, params, record).await
         }
         "resources/list" => resources::list(server, params),
         "resources/templates/list" => resources::list_templates(server, params),
@@ -155,14 +184,16 @@ async fn call(
     }
 }
 
-/// A batch, as revisions before 2025-06-18 have it. Its responses are joined without copying them.
-async fn batch(server: Server<'_>, headers: Headers<'_>, elements: &[&RawValue]) -> Reply {
+/// A batch, as revisions before 2025-06-18 have it. Its responses are joined without copying them. It counts as one
+/// request, of which came what came of the last message that failed.
+async fn batch(server: Server<'_>, headers: Headers<'_>, elements: &[&RawValue], record: &mut Record<'_>) -> Reply {
+    record.rpc = "batch";
     if let Err(Rejection { status, error }) = check_batch(headers, elements) {
-        return failed(status, None, &error);
+        return failure(record, status, None, &error);
     }
     let mut frames = Vec::new();
     for element in elements {
-        match message(server, headers, element.get()).await {
+        match message(server, headers, element.get(), record).await {
             Reply::Response(_, response, _) => {
                 frames.push(Bytes::from_static(if frames.is_empty() { b"[" } else { b"," }));
                 frames.extend(response.into_iter().filter(|frame| !frame.is_empty()));
@@ -170,6 +201,7 @@ async fn batch(server: Server<'_>, headers: Headers<'_>, elements: &[&RawValue])
             Reply::Accepted | Reply::Batch(_) | Reply::Subscription(_) => {}
         }
     }
+    record.rpc = "batch";
     if frames.is_empty() {
         return Reply::Accepted;
     }
@@ -217,7 +249,7 @@ fn nothing_listed(server: Server<'_>, method: &str, params: &Params<'_>) -> Resu
 fn unknown_name(method: &str, params: &Params<'_>) -> Error {
     let kind = if method == "tools/call" { "tool" } else { "prompt" };
     match params.name.and_then(jsonrpc::string) {
-        Some(name) => Error::invalid_params(format!("Unknown {kind}: {name}")),
+        Some(name) => Error::invalid_params(format!("Unknown {kind}: {name}")).counts_as(Outcome::NotFound),
         None => Error::invalid_params("Invalid params: `name` is not a string"),
     }
 }
@@ -252,8 +284,11 @@ impl Success {
         let mut digits = itoa::Buffer::new();
         let members = [
             r#""resultType":"complete","ttlMs":"#,
-            digits.format(ttl_ms),
-            r#","cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":"#,
+            // What may change at any moment is not to be kept.
+            digits.format(if server.site.shared.reloads { 0 } else { ttl_ms }),
+            r#","cacheScope":""#,
+            if server.auth().is_some() { "private" } else { "public" },
+            r#"","_meta":{"io.modelcontextprotocol/serverInfo":"#,
             server.site.catalog.text(info),
             if meta.is_empty() { "" } else { "," },
             &meta,

@@ -39,6 +39,23 @@ pub(super) struct Meta<'a> {
     pub(super) client_capabilities: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present", rename = "io.modelcontextprotocol/clientInfo")]
     pub(super) client_info: Option<&'a RawValue>,
+    /// Of W3C's Trace Context, without a prefix by SEP-414.
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub(super) traceparent: Option<&'a RawValue>,
+}
+
+/// `SubscriptionFilter`: what a client wants to be told.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Notifications {
+    #[serde(default, rename = "toolsListChanged")]
+    _tools_list_changed: bool,
+    #[serde(default, rename = "promptsListChanged")]
+    _prompts_list_changed: bool,
+    #[serde(default)]
+    pub(super) resources_list_changed: bool,
+    #[serde(default)]
+    pub(super) resource_subscriptions: Vec<String>,
 }
 
 impl<'a> Params<'a> {
@@ -59,28 +76,13 @@ impl<'a> Params<'a> {
         uri.ok_or_else(|| Error::invalid_params("Invalid params: `uri` is not a string"))
     }
 
-    /// Checks what is asked for by `subscriptions/listen`. None of it ever happens, so nothing is made of it.
-    pub(super) fn check_notifications(&self) -> Result<(), Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        #[expect(dead_code, reason = "only whether they can be read matters")]
-        struct Notifications<'a> {
-            #[serde(default)]
-            tools_list_changed: bool,
-            #[serde(default)]
-            prompts_list_changed: bool,
-            #[serde(default)]
-            resources_list_changed: bool,
-            #[serde(borrow, default)]
-            resource_subscriptions: Vec<Cow<'a, str>>,
-        }
+    /// What is asked for by `subscriptions/listen`.
+    pub(super) fn notifications(&self) -> Result<Notifications, Error> {
         let notifications = self.notifications.filter(|notifications| jsonrpc::is_object(notifications));
         let notifications =
             notifications.ok_or_else(|| Error::invalid_params("Invalid params: `notifications` is not an object"))?;
-        match serde_json::from_str::<Notifications<'_>>(notifications.get()) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(Error::invalid_params(format!("Invalid params: notifications: {error}"))),
-        }
+        serde_json::from_str(notifications.get())
+            .map_err(|error| Error::invalid_params(format!("Invalid params: notifications: {error}")))
     }
 
     /// `null` is the same as no cursor.

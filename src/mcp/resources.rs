@@ -21,15 +21,18 @@ use super::{
 };
 use crate::{
     coding::Coded,
-    fetch::{self, FetchError, Fetched},
+    fetch::{self, Errand, FetchError, Fetched},
     jsonrpc::{Error, INTERNAL_ERROR},
+    outcome::Outcome,
+    record::{Record, loggable},
+    trace::Trace,
 };
 
 /// Characters of a template's argument. A client chooses it, and what it chose may go to an upstream.
 const MAX_ARGUMENT: usize = 256;
 
 /// What a URI stands for.
-enum Found<'a> {
+pub(super) enum Found<'a> {
     /// The finished `contents`.
     Static(Span, Encoded),
     /// Something to be resolved, with the values of its template's variables.
@@ -37,8 +40,14 @@ enum Found<'a> {
 }
 
 /// `resources/read`.
-pub(super) async fn read(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
-    let Contents { ttl_ms, json, coded, meta } = contents(server, &params.uri()?).await?;
+pub(super) async fn read(
+    server: Server<'_>,
+    params: &Params<'_>,
+    record: &mut Record<'_>,
+) -> Result<Success, Rejection> {
+    let uri = params.uri()?;
+    record.reads(&uri);
+    let Contents { ttl_ms, json, coded, meta } = contents(server, &uri, &record.trace).await?;
     Ok(Success { ttl_ms, meta, member: r#""contents":"#, content: json, coded, end: Bytes::from_static(b"}}") })
 }
 
@@ -53,8 +62,17 @@ pub(super) struct Contents {
     meta: String,
 }
 
+/// A read of what is not static.
+#[derive(Clone, Copy)]
+struct Read<'a> {
+    server: Server<'a>,
+    live: &'a Live,
+    uri: &'a str,
+    trace: &'a Trace,
+}
+
 /// The contents of a URI.
-pub(super) async fn contents(server: Server<'_>, uri: &str) -> Result<Contents, Error> {
+pub(super) async fn contents(server: Server<'_>, uri: &str, trace: &Trace) -> Result<Contents, Error> {
     let (ttl_ms, found) = find(server, uri).ok_or_else(|| not_found(uri))?;
     match found {
         Found::Static(contents, encoded) => Ok(Contents {
@@ -64,13 +82,9 @@ pub(super) async fn contents(server: Server<'_>, uri: &str) -> Result<Contents, 
             meta: String::new(),
         }),
         Found::Live(live, arguments) => {
-            let (json, meta) = resolve(server, live, uri, arguments).await?;
-            Ok(Contents {
-                ttl_ms,
-                json,
-                coded: if server.site.catalog.compression { Coded::Now } else { Coded::No },
-                meta,
-            })
+            let (json, meta) = resolve(Read { server, live, uri, trace }, arguments).await?;
+            let coded = if server.site.catalog.compression { Coded::Now } else { Coded::No };
+            Ok(Contents { ttl_ms, json, coded, meta })
         }
     }
 }
@@ -83,7 +97,8 @@ fn finished(server: Server<'_>, Encoded { deflate, zstd, crc32 }: Encoded) -> Co
     Coded::Finished { deflate: catalog.bytes(deflate), zstd: catalog.bytes(zstd), crc32 }
 }
 
-/// `resources/subscribe` and `unsubscribe`: no resource ever changes, so there is nothing to send or to stop.
+/// `resources/subscribe` and `unsubscribe`: the revisions that have them send what changes over a stream that this
+/// server does not have, so there is nothing to send or to stop.
 pub(super) fn subscribe(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
     let uri = params.uri()?;
     match find(server, &uri) {
@@ -128,11 +143,12 @@ fn page(
 }
 
 fn not_found(uri: &str) -> Error {
-    Error::invalid_params(format!("Resource not found: {uri}")).with_data(json!({ "uri": uri }))
+    let error = Error::invalid_params(format!("Resource not found: {uri}")).with_data(json!({ "uri": uri }));
+    error.counts_as(Outcome::NotFound)
 }
 
 /// What a URI stands for, and how long a client may keep it.
-fn find<'a>(server: Server<'a>, uri: &str) -> Option<(u64, Found<'a>)> {
+pub(super) fn find<'a>(server: Server<'a>, uri: &str) -> Option<(u64, Found<'a>)> {
     if let Some(resource) = server.site.catalog.resource(server.entry, uri) {
         let found = match resource.source {
             Source::Static(contents) => Found::Static(contents, resource.encoded),
@@ -165,26 +181,22 @@ fn climbs(value: &str) -> bool {
 }
 
 /// Makes the `contents` of a resource that is not static, and what is to be said of it in `_meta` of the result.
-async fn resolve(
-    server: Server<'_>,
-    live: &Live,
-    uri: &str,
-    arguments: BTreeMap<String, String>,
-) -> Result<(Bytes, String), Error> {
+async fn resolve(read: Read<'_>, arguments: BTreeMap<String, String>) -> Result<(Bytes, String), Error> {
+    let Read { server, live, uri, trace } = read;
+    let fetcher = || server.site.shared.fetcher.on(Errand { server: server.slug(), trace: trace.clone() });
     let fetched = match &live.origin {
         Origin::Template { context, name } => {
-            let text = render(server, live, (context, name), uri, arguments)?;
-            let mime_type = live.definition.mime_type.as_deref();
-            return Ok((contents_of(live, uri, mime_type, Payload::Text(&text)), String::new()));
+            let rendered = rendered(server, live, (context, name), uri, arguments);
+            return Ok((rendered.map_err(|error| template_failed(read, name, &error))?, String::new()));
         }
-        Origin::Url(url) => server.site.fetcher.fetch(url, &arguments).await,
-        Origin::WpQuery(query) => server.site.fetcher.query(query, &arguments).await,
+        Origin::Url(url) => fetcher().fetch(url, &arguments).await,
+        Origin::WpQuery(query) => fetcher().query(query, &arguments).await,
         Origin::Missing(names) => {
             let message = format!("missing in the environment: {}", names.join(", "));
             return Err(Error::new(INTERNAL_ERROR, message));
         }
     };
-    let fetched = fetched.map_err(|error| failed(server, live, uri, &error))?;
+    let fetched = fetched.map_err(|error| failed(read, &error))?;
     let payload = match &fetched.payload {
         fetch::Payload::Text(text) => Payload::Text(text),
         fetch::Payload::Blob(bytes) => Payload::Blob(bytes),
@@ -207,36 +219,59 @@ fn meta(fetched: &Fetched) -> String {
     stale.into_iter().chain(left_out).collect::<Vec<_>>().join(",")
 }
 
-/// A client learns in one sentence what failed; why is for the log, where it finds it by the name of the failure.
-fn failed(server: Server<'_>, live: &Live, uri: &str, error: &FetchError) -> Error {
+/// A client learns in one sentence what failed; why is for the log, where it stands with the id of the request.
+fn failed(read: Read<'_>, error: &FetchError) -> Error {
     if error.is_not_found() {
-        return not_found(uri);
+        return not_found(read.uri);
     }
-    let failure = server.site.name_failure();
-    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-    let cause = causes.map(ToString::to_string).reduce(|causes, cause| format!("{causes}: {cause}"));
-    tracing::warn!(failure, defined = live.definition.place, %error, cause, "fetch failed");
-    Error::new(INTERNAL_ERROR, error.to_string()).with_data(json!({ "failure": failure }))
+    let message = error.to_string();
+    log(read, "fetch failed", &message, error.cause().as_deref());
+    read.error(message).counts_as(Outcome::FetchFailed)
 }
 
-/// Renders a template that was compiled in. What goes wrong in it is for the log; a client learns only that it did.
-fn render(
+/// What goes wrong in a template is for the log; a client learns only that it did.
+fn template_failed(read: Read<'_>, name: &str, error: &minijinja::Error) -> Error {
+    let (template, line) = (error.name().unwrap_or(name), error.line().unwrap_or_default());
+    log(read, "template failed", &format!("{template}:{line}"), Some(&error.to_string()));
+    read.error("the template of this resource failed".to_owned())
+}
+
+/// Writes one line of the log for a read that failed, unless there are too many of them.
+fn log(Read { server, live, uri, trace }: Read<'_>, what: &'static str, error: &str, cause: Option<&str>) {
+    let Some(left_out) = server.site.shared.failures.admit() else { return };
+    tracing::warn!(
+        request_id = trace.request_id(),
+        server = server.slug().0.as_deref(),
+        uri = loggable(uri),
+        defined = live.definition.place,
+        error,
+        cause,
+        left_out = Some(left_out).filter(|count| *count > 0),
+        "{what}"
+    );
+}
+
+impl Read<'_> {
+    /// Tells the client by what the log knows its request.
+    fn error(self, message: String) -> Error {
+        Error::new(INTERNAL_ERROR, message).with_data(json!({ "requestId": self.trace.request_id() }))
+    }
+}
+
+/// The `contents` that a template which was compiled in makes, and which is called `name` among all templates.
+pub(super) fn rendered(
     server: Server<'_>,
     live: &Live,
     (seen, name): (&Value, &str),
     uri: &str,
     arguments: BTreeMap<String, String>,
-) -> Result<String, Error> {
+) -> Result<Bytes, minijinja::Error> {
     let resource = seen.get_attr("resource").unwrap_or_default();
     let context = context! {
         args => arguments,
         resource => merge_maps([context! { uri }, resource]),
         ..seen.clone()
     };
-    let rendered = server.site.templates.get_template(name).and_then(|template| template.render(context));
-    rendered.map_err(|error| {
-        let (template, line) = (error.name().unwrap_or(name), error.line().unwrap_or_default());
-        tracing::warn!(defined = live.definition.place, at = format!("{template}:{line}"), %error, "template failed");
-        Error::new(INTERNAL_ERROR, "the template of this resource failed")
-    })
+    let text = server.site.templates.get_template(name)?.render(context)?;
+    Ok(contents_of(live, uri, live.definition.mime_type.as_deref(), Payload::Text(&text)))
 }

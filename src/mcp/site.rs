@@ -4,21 +4,27 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
 };
 
 use bytes::Bytes;
-use mcpress_catalog::{self as catalog, Catalog, Source, Span, source, source::Definition, template, uri_template};
+use mcpress_catalog::{
+    self as catalog, Catalog, Source, Span, access, source, source::Definition, template, uri_template,
+};
 use minijinja::{Environment, Value, value::Serde};
 use regex::Regex;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use super::resources;
-use crate::fetch::{self, EntryError, Fetcher};
+use super::{changes, resources};
+use crate::{
+    auth::Auth,
+    fetch::{self, EntryError, Fetcher},
+    metrics::{Metrics, Slug},
+    rate::Rate,
+    throttle::Throttle,
+    trace::Trace,
+};
 
 /// What one rendering may cost, in minijinja instructions: less than a tenth of a second, for meanwhile its thread
 /// serves nobody else. That is less than what a template may cost at the build.
@@ -30,12 +36,20 @@ pub struct Site {
     /// By slug.
     servers: HashMap<String, Prepared>,
     pub(super) templates: Environment<'static>,
+    missing: Vec<Missing>,
+    pub(super) shared: Arc<Shared>,
+}
+
+/// What a site leaves to the one that takes its place.
+pub(super) struct Shared {
     pub(super) fetcher: Fetcher,
     environment: HashMap<String, String>,
-    missing: Vec<Missing>,
     /// One permit for each subscription that may be open at a time.
     pub(super) subscriptions: Arc<Semaphore>,
-    failures: AtomicU64,
+    /// Whether another site may take the place of this one.
+    pub(super) reloads: bool,
+    /// Lines of the log on reads that failed.
+    pub(super) failures: Throttle,
 }
 
 /// What a catalog needs beside itself.
@@ -46,6 +60,8 @@ pub struct Surroundings {
     pub environment: HashMap<String, String>,
     /// Subscriptions that may be open at a time.
     pub subscriptions: usize,
+    /// Whether it may be replaced while it is served, so that changes are announced, and clients keep nothing.
+    pub reloads: bool,
 }
 
 /// A variable that an entry needs and the environment does not have.
@@ -75,10 +91,14 @@ pub(crate) struct Server<'a> {
 /// What a server has beside its tables.
 pub(super) struct Prepared {
     index: usize,
+    slug: Slug,
     /// Resources that are not static, by where their definition begins in the blob.
     live: HashMap<u32, Live>,
     /// In the order in which they are tried.
     pub(super) templates: Vec<ResourceTemplate>,
+    /// Which tokens open it; without it, it is open.
+    auth: Option<Auth>,
+    rate: Option<Rate>,
 }
 
 /// An entry of `resources/templates/list`.
@@ -115,26 +135,33 @@ impl Site {
     /// A definition, template or pattern that cannot be used, or not with this environment. Variables that are missing
     /// are no error yet, but [`missing`](Self::missing).
     pub fn new(catalog: Catalog, surroundings: Surroundings) -> Result<Self, SiteError> {
+        let Surroundings { fetcher, environment, subscriptions, reloads } = surroundings;
+        let subscriptions = Arc::new(Semaphore::new(subscriptions.min(Semaphore::MAX_PERMITS)));
+        let shared = Shared { fetcher, environment, subscriptions, reloads, failures: Throttle::default() };
+        Self::with(catalog, Arc::new(shared), None)
+    }
+
+    /// Prepares the catalog that takes the place of this one. What has been fetched is kept where the entry is still
+    /// the same.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new).
+    pub fn reload(&self, catalog: Catalog) -> Result<Self, SiteError> {
+        Self::with(catalog, Arc::clone(&self.shared), Some(self))
+    }
+
+    fn with(catalog: Catalog, shared: Arc<Shared>, previous: Option<&Self>) -> Result<Self, SiteError> {
         let partials = catalog
             .rows(catalog.partials)
             .iter()
             .map(|partial| (catalog.text(partial.name), catalog.text(partial.source)));
         let mut templates = template::environment(partials).map_err(|error| SiteError::new("_partials", &error))?;
         templates.set_fuel(Some(FUEL));
-        let Surroundings { fetcher, environment, subscriptions } = surroundings;
-        let mut site = Self {
-            catalog,
-            servers: HashMap::new(),
-            templates,
-            fetcher,
-            environment,
-            missing: Vec::new(),
-            subscriptions: Arc::new(Semaphore::new(subscriptions.min(Semaphore::MAX_PERMITS))),
-            failures: AtomicU64::new(0),
-        };
+        let mut site = Self { catalog, servers: HashMap::new(), templates, missing: Vec::new(), shared };
         for index in 0..site.catalog.servers.len() {
             let server = site.catalog.servers[index].clone();
-            let prepared = site.prepare(index, &server)?;
+            let previous = previous.and_then(|previous| previous.server(site.catalog.text(server.slug)));
+            let prepared = site.prepare(index, &server, previous)?;
             site.servers.insert(site.catalog.text(server.slug).to_owned(), prepared);
         }
         site.missing.sort();
@@ -146,6 +173,12 @@ impl Site {
     pub(crate) fn server(&self, slug: &str) -> Option<Server<'_>> {
         let prepared = self.servers.get(slug)?;
         Some(Server { site: self, entry: self.catalog.servers.get(prepared.index)?, prepared })
+    }
+
+    /// The metadata of a protected resource (RFC 9728) at a path, as JSON.
+    pub(crate) fn resource_metadata(&self, path: &str) -> Option<Bytes> {
+        let mut slugs = self.catalog.servers.iter().map(|server| self.catalog.text(server.slug));
+        slugs.find_map(|slug| self.servers.get(slug)?.auth.as_ref()?.metadata(path))
     }
 
     /// Variables that entries need and the environment does not have, sorted by name.
@@ -174,9 +207,9 @@ impl Site {
         found
     }
 
-    /// A name for a failure, by which what a client was told is found in the log.
-    pub(super) fn name_failure(&self) -> String {
-        format!("f{}", self.failures.fetch_add(1, Ordering::Relaxed) + 1)
+    /// Where what it fetches is counted.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        self.shared.fetcher.metrics()
     }
 
     /// The tables it was made from.
@@ -184,18 +217,29 @@ impl Site {
         &self.catalog
     }
 
-    /// Slug and name (or title) of each server, sorted by slug.
+    /// Slug and name (or title) of each server, sorted by slug; of one that asks for a token only that.
     pub fn servers(&self) -> impl Iterator<Item = (&str, String)> {
         self.catalog.servers.iter().map(|server| {
+            if self.is_protected(server) {
+                return (self.catalog.text(server.slug), "(needs a bearer token)".to_owned());
+            }
             let info = self.info(server);
             let name = info["title"].as_str().or(info["name"].as_str()).unwrap_or_default();
             (self.catalog.text(server.slug), name.to_owned())
         })
     }
 
-    /// What is served, as JSON: the program's version, the hash of the content, and each server.
+    fn is_protected(&self, server: &catalog::Server) -> bool {
+        self.server(self.catalog.text(server.slug)).is_some_and(|server| server.auth().is_some())
+    }
+
+    /// What is served, as JSON: the program's version, the hash of the content, and each server; of one that asks for
+    /// a token only that.
     pub fn version(&self) -> String {
         let servers = self.catalog.servers.iter().map(|server| {
+            if self.is_protected(server) {
+                return json!({ "slug": self.catalog.text(server.slug), "protected": true });
+            }
             let info = self.info(server);
             json!({
                 "slug": self.catalog.text(server.slug),
@@ -219,7 +263,7 @@ impl Site {
     /// What a client would be told.
     pub async fn read(&self, slug: &str, uri: &str) -> Result<Bytes, String> {
         let server = self.server(slug).ok_or_else(|| format!("there is no server `{slug}`"))?;
-        let contents = resources::contents(server, uri).await;
+        let contents = resources::contents(server, uri, &Trace::default()).await;
         contents.map(|contents| contents.json).map_err(|error| error.message.into_owned())
     }
 
@@ -227,25 +271,53 @@ impl Site {
         serde_json::from_str(self.catalog.text(server.brief_info)).unwrap_or_default()
     }
 
-    fn prepare(&mut self, index: usize, server: &catalog::Server) -> Result<Prepared, SiteError> {
+    fn prepare(
+        &mut self,
+        index: usize,
+        server: &catalog::Server,
+        previous: Option<Server<'_>>,
+    ) -> Result<Prepared, SiteError> {
         let catalog = self.catalog.clone();
         let mut live = HashMap::new();
         for resource in catalog.rows(server.resources).iter() {
             if let Source::Live(definition) = resource.source {
-                live.insert(definition.0, self.prepare_live(definition)?);
+                live.insert(definition.0, self.prepare_live(definition, previous)?);
             }
         }
         let mut templates = Vec::new();
         for entry in catalog.rows(server.templates).iter() {
-            let live = self.prepare_live(entry.definition)?;
+            let live = self.prepare_live(entry.definition, previous)?;
             let uri_template = uri_template::Template::parse(self.catalog.text(entry.uri_template))
                 .map_err(|error| SiteError::new(&live.definition.place, &error))?;
             templates.push(ResourceTemplate { uri_template, ttl_ms: entry.ttl_ms, live });
         }
-        Ok(Prepared { index, live, templates })
+        let slug = Slug(Some(self.catalog.text(server.slug).into()));
+        let (auth, rate) = self.prepare_access(server)?;
+        Ok(Prepared { index, slug, live, templates, auth, rate })
     }
 
-    fn prepare_live(&mut self, definition: Span) -> Result<Live, SiteError> {
+    fn prepare_access(&mut self, server: &catalog::Server) -> Result<(Option<Auth>, Option<Rate>), SiteError> {
+        if server.access.is_empty() {
+            return Ok((None, None));
+        }
+        let text = self.catalog.text(server.access);
+        let access: access::Access = serde_json::from_str(text).map_err(|error| SiteError::new(text, &error))?;
+        let slug = self.catalog.text(server.slug);
+        let lookup = |name: &str| self.shared.environment.get(name).cloned();
+        let auth = match access.auth.map(|auth| Auth::new(slug, &auth, &self.shared.fetcher, lookup)).transpose() {
+            Ok(auth) => auth,
+            Err(EntryError::Missing(names)) => {
+                let closed = Auth::closed(slug);
+                let place = access.place;
+                self.missing.extend(names.into_iter().map(|name| Missing { name, place: place.clone() }));
+                Some(closed)
+            }
+            Err(EntryError::Invalid(message)) => return Err(SiteError::new(&access.place, &message)),
+        };
+        Ok((auth, access.limits.map(Rate::new)))
+    }
+
+    fn prepare_live(&mut self, definition: Span, previous: Option<Server<'_>>) -> Result<Live, SiteError> {
         let text = self.catalog.text(definition);
         let definition: Definition = serde_json::from_str(text).map_err(|error| SiteError::new(text, &error))?;
         let place = definition.place.clone();
@@ -257,15 +329,22 @@ impl Site {
                 patterns.insert(name.clone(), whole);
             }
         }
-        let lookup = |name: &str| self.environment.get(name).cloned();
-        let fetched = match &definition.source {
-            source::Source::Static(template) => {
+        let lookup = |name: &str| self.shared.environment.get(name).cloned();
+        let kept = previous.and_then(|previous| {
+            let live = previous.live(&definition.uri)?;
+            changes::is_same(previous.site, &live.definition, self, &definition).then_some(&live.origin)
+        });
+        let fetcher = &self.shared.fetcher;
+        let fetched = match (&definition.source, kept) {
+            (_, Some(Origin::Url(url))) => Ok(Origin::Url(Arc::clone(url))),
+            (_, Some(Origin::WpQuery(query))) => Ok(Origin::WpQuery(Arc::clone(query))),
+            (source::Source::Static(template), _) => {
                 let name = self.add_template(template, &definition.uri).map_err(|cause| error(&cause))?;
                 Ok(Origin::Template { context: Value::from(Serde(&definition.context)), name })
             }
-            source::Source::Url(url) => self.fetcher.url(&definition, url, &self.templates, lookup).map(Origin::Url),
-            source::Source::WpQuery(query) => {
-                self.fetcher.wp_query(&definition, query, &self.templates, lookup).map(Origin::WpQuery)
+            (source::Source::Url(url), _) => fetcher.url(&definition, url, &self.templates, lookup).map(Origin::Url),
+            (source::Source::WpQuery(query), _) => {
+                fetcher.wp_query(&definition, query, &self.templates, lookup).map(Origin::WpQuery)
             }
         };
         let origin = match fetched {
@@ -288,6 +367,34 @@ impl Site {
         };
         self.templates.add_template_owned(name.clone(), template.source.clone())?;
         Ok(name)
+    }
+}
+
+impl<'a> Server<'a> {
+    /// By which metrics and the log know it.
+    pub(crate) fn slug(self) -> Slug {
+        self.prepared.slug.clone()
+    }
+
+    /// Which tokens open it, if it asks for one.
+    pub(crate) fn auth(self) -> Option<&'a Auth> {
+        self.prepared.auth.as_ref()
+    }
+
+    /// How often each client may ask, if that is bounded.
+    pub(crate) fn rate(self) -> Option<&'a Rate> {
+        self.prepared.rate.as_ref()
+    }
+
+    /// The entry that is made at each read and listed under this URI or template.
+    fn live(self, uri: &str) -> Option<&'a Live> {
+        let mut templates = self.prepared.templates.iter().map(|template| &template.live);
+        templates.find(|live| live.definition.uri == uri).or_else(|| {
+            match self.site.catalog.resource(self.entry, uri)?.source {
+                Source::Live(definition) => self.prepared.live(definition),
+                Source::Static(_) => None,
+            }
+        })
     }
 }
 

@@ -1,39 +1,120 @@
-//! `subscriptions/listen`: nothing changes while the program runs, so a subscription is acknowledged, stays silent,
-//! and ends with the program.
+//! `subscriptions/listen`: a subscription is acknowledged with that of what was asked for which can happen at all, which
+//! is nothing where the content stays as it is. It ends with the program, or with its server.
 
-use std::sync::Arc;
+use std::{collections::HashSet, future::pending, sync::Arc};
 
-use serde_json::value::RawValue;
-use tokio::sync::OwnedSemaphorePermit;
+use futures_util::{Stream, stream};
+use serde_json::{Value, json, value::RawValue};
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use super::{Server, Status, era::Rejection};
-use crate::jsonrpc::{Error, INTERNAL_ERROR};
+use super::{Server, Site, Status, changes, era::Rejection, params::Notifications};
+use crate::{
+    jsonrpc::{Error, INTERNAL_ERROR},
+    outcome::Outcome,
+};
 
-/// The two messages of a stream.
+/// A stream of messages.
 pub(crate) struct Subscription {
-    /// The notification that opens it: of what was asked for, nothing will be announced.
+    /// The notification that opens it.
     pub(crate) acknowledged: String,
     /// The response that ends it.
     pub(crate) response: String,
     /// To be held as long as it is open.
     pub(crate) permit: OwnedSemaphorePermit,
+    /// What happens meanwhile.
+    pub(crate) watched: Watched,
+}
+
+/// What a client will be told of.
+pub(crate) struct Watched {
+    /// The `_meta` by which it knows the subscription, as JSON.
+    meta: String,
+    slug: String,
+    list: bool,
+    uris: Vec<String>,
 }
 
 impl Server<'_> {
-    pub(super) fn subscribe(self, id: &RawValue) -> Result<Subscription, Rejection> {
-        let permit = Arc::clone(&self.site.subscriptions).try_acquire_owned().map_err(|_| Rejection {
+    pub(super) fn subscribe(self, id: &RawValue, wanted: Notifications) -> Result<Subscription, Rejection> {
+        let shared = &self.site.shared;
+        let permit = Arc::clone(&shared.subscriptions).try_acquire_owned().map_err(|_| Rejection {
             status: Status::Busy,
-            error: Error::new(INTERNAL_ERROR, "too many subscriptions are open"),
+            error: Error::new(INTERNAL_ERROR, "too many subscriptions are open").counts_as(Outcome::Busy),
         })?;
+        let mut uris = if shared.reloads { wanted.resource_subscriptions } else { Vec::new() };
+        let mut seen = HashSet::new();
+        uris.retain(|uri| seen.insert(uri.clone()));
+        let list = shared.reloads && wanted.resources_list_changed;
+
+        let mut notifications = json!({});
+        if list {
+            notifications["resourcesListChanged"] = Value::Bool(true);
+        }
+        if !uris.is_empty() {
+            notifications["resourceSubscriptions"] = json!(uris);
+        }
+        let subscription = format!(r#""io.modelcontextprotocol/subscriptionId":{id}"#);
         let info = self.site.catalog.text(self.entry.brief_info);
         Ok(Subscription {
             acknowledged: format!(
-                r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"notifications":{{}},"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}}}}}"#
+                r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"notifications":{notifications},"_meta":{{{subscription}}}}}}}"#
             ),
             response: format!(
-                r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{info},"io.modelcontextprotocol/subscriptionId":{id}}}}}}}"#
+                r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{info},{subscription}}}}}}}"#
             ),
             permit,
+            watched: Watched {
+                meta: format!("{{{subscription}}}"),
+                slug: self.site.catalog.text(self.entry.slug).to_owned(),
+                list,
+                uris,
+            },
         })
+    }
+}
+
+impl Watched {
+    /// The notifications that each change brings, beginning with what has changed since the site that was `seen`. Who
+    /// is slow to take them is told once of several changes. Ends when the server is gone.
+    pub(crate) fn news(
+        self,
+        seen: Arc<Site>,
+        site: watch::Receiver<Arc<Site>>,
+    ) -> impl Stream<Item = Vec<String>> + Send + 'static {
+        stream::unfold((self, seen, site), |(watched, mut seen, mut site)| async move {
+            loop {
+                let now = Arc::clone(&site.borrow_and_update());
+                let notifications = watched.compare(&seen, &now)?;
+                seen = now;
+                if !notifications.is_empty() {
+                    return Some((notifications, (watched, seen, site)));
+                }
+                if site.changed().await.is_err() {
+                    // Nothing changes any more.
+                    pending::<()>().await;
+                }
+            }
+        })
+    }
+
+    /// What a client is to be told; nothing at all if there is no such server any more.
+    fn compare(&self, old: &Arc<Site>, new: &Arc<Site>) -> Option<Vec<String>> {
+        if Arc::ptr_eq(old, new) {
+            return Some(Vec::new());
+        }
+        let (old, new) = (old.server(&self.slug)?, new.server(&self.slug)?);
+        let mut notifications = Vec::new();
+        if self.list && changes::is_list_changed(old, new) {
+            notifications.push(self.notification("list_changed", ""));
+        }
+        for uri in self.uris.iter().filter(|uri| changes::is_updated(old, new, uri)) {
+            notifications.push(self.notification("updated", &format!(r#""uri":{},"#, json!(uri))));
+        }
+        Some(notifications)
+    }
+
+    fn notification(&self, name: &str, members: &str) -> String {
+        let meta = &self.meta;
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/resources/{name}","params":{{{members}"_meta":{meta}}}}}"#)
     }
 }

@@ -57,6 +57,12 @@ trap 'rm -rf "$tree" "$other"' EXIT
 cp -r "$tree/docs" "$other/docs"
 mv "$other/docs/resources/c" "$other/docs/resources/other"
 MCPRESS_CONTENT=$other
+compiled=$(cargo build --release 2>&1 | sed --quiet 's/^ *Compiling \([^ ]*\).*/\1/p')
+if [ "$compiled" != mcpress ]; then
+    echo "rebuild: another content compiled more than the package itself: ${compiled//$'\n'/ }" >&2
+    exit 1
+fi
+passed=$((passed + 1))
 expect "another MCPRESS_CONTENT" present docs://other/b/one
 
 printf 'uri: docs://x\n' >"$other/docs/resources/x.yaml"

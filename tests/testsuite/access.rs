@@ -111,6 +111,7 @@ async fn a_browser_on_an_allowed_origin_may_ask_first() {
 
     let response = server.post("docs", &[("origin", "https://app.example")], PING).await;
     assert_eq!(response.header("access-control-allow-origin"), Some("https://app.example"));
-    assert_eq!(response.header("access-control-expose-headers"), Some("www-authenticate"));
+    let exposed = Some("www-authenticate, retry-after, x-request-id");
+    assert_eq!(response.header("access-control-expose-headers"), exposed);
     assert_eq!(server.post("docs", &[], PING).await.header("access-control-allow-origin"), None);
 }

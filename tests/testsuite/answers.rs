@@ -10,7 +10,7 @@ fn every_request_has_its_answer() {
     let server = runtime.block_on(TestServer::start());
     let mut settings = insta::Settings::clone_current();
     settings.add_filter(r#""nextCursor":"[\w-]{16}""#, r#""nextCursor":"[cursor]""#);
-    settings.add_filter(r#""failure":"f\d+""#, r#""failure":"[name]""#);
+    settings.add_filter(r#""requestId":"[0-9a-f]{32}""#, r#""requestId":"[id]""#);
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     let _settings = settings.bind_to_scope();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    support::{self, Response, TestServer, app},
+    support::{self, Response, TestServer, app, published},
     upstream::{Upstream, ok},
 };
 
@@ -23,7 +23,7 @@ const CODINGS: [&str; 2] = ["gzip", "zstd"];
 /// A server of a tree as a build makes it.
 async fn built(tree: &Path) -> TestServer {
     let catalog = encode(compile(tree).unwrap().catalog, &mut Cache::default()).unwrap();
-    TestServer::with(App { site: support::site(catalog, 1), ..app(tree) }).await
+    TestServer::with(App { site: published(support::site(catalog, 1)), ..app(tree) }).await
 }
 
 /// Pages that pay to compress, one that is too short, and one that does not pay.

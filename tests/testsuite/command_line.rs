@@ -3,32 +3,16 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    process::{Child, Command, Output, Stdio},
+    path::Path,
+    process::{Child, Command, Output},
 };
 
 use serde_json::Value;
 
-use crate::support::{fixture, request};
+use crate::support::{fixture, mcpress, request, stderr, stdout};
 
-fn mcpress(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mcpress"));
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MCPRESS_")) {
-        command.env_remove(name);
-    }
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
+pub(crate) fn run(arguments: &[&str]) -> Output {
     mcpress(arguments).output().unwrap()
-}
-
-fn stdout(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).unwrap()
-}
-
-fn stderr(output: &Output) -> &str {
-    std::str::from_utf8(&output.stderr).unwrap()
 }
 
 /// A running server and the addresses that it printed.
@@ -41,7 +25,8 @@ impl Running {
         let site = fixture("site");
         let servers =
             fs::read_dir(site).unwrap().filter(|entry| entry.as_ref().unwrap().path().join("server.yaml").exists());
-        let addresses = servers.map(|_| lines.next().unwrap().unwrap()).collect();
+        let count = servers.count() + usize::from(arguments.contains(&"--metrics-listen"));
+        let addresses = (0..count).map(|_| lines.next().unwrap().unwrap()).collect();
         Self(child, addresses)
     }
 }
@@ -61,6 +46,9 @@ fn the_version_names_the_content() {
     let hash = hash.strip_suffix(")\n").unwrap();
     assert!(hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()), "{text}");
     assert!(output.status.success());
+    // The tree that it was built from is found to be the same content, wherever it lies.
+    let content = Path::new(env!("CARGO_MANIFEST_DIR")).join("content");
+    assert_eq!(stdout(&run(&["check", content.to_str().unwrap()])), format!("content {hash}\n"));
 }
 
 #[test]
@@ -71,12 +59,18 @@ fn help_names_every_command_and_flag() {
         "list",
         "read",
         "check",
+        "diff",
+        "import",
         "dev",
+        "new",
+        "schema",
         "--listen",
         "MCPRESS_LISTEN",
         "--allowed-hosts",
         "MCPRESS_ALLOWED_HOSTS",
         "--allowed-origins",
+        "--trusted-proxies",
+        "MCPRESS_TRUSTED_PROXIES",
         "MCPRESS_ALLOWED_ORIGINS",
         "--log-format",
         "--log-level",
@@ -132,6 +126,7 @@ fn bad_usage_ends_with_2() {
         &["--max-body", "1 potato"],
         &["--drain-delay", "5"],
         &["--max-connections", "0"],
+        &["dev", "nowhere"],
     ] {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
@@ -247,16 +242,6 @@ fn check_says_what_is_wrong() {
     assert_eq!((stdout(&passed), passed.status.code()), ("[]\n", Some(0)));
 }
 
-#[test]
-fn dev_does_not_serve_a_broken_tree() {
-    let tree = tempfile::tempdir().unwrap();
-    fs::create_dir_all(tree.path().join("docs")).unwrap();
-    fs::write(tree.path().join("docs/server.yaml"), "titel: Docs\n").unwrap();
-    let output = run(&["dev", tree.path().to_str().unwrap(), "--listen", "127.0.0.1:0"]);
-    assert_eq!((stdout(&output), output.status.code()), ("", Some(1)));
-    assert!(stderr(&output).contains("titel"), "{}", stderr(&output));
-}
-
 #[cfg(unix)]
 mod signals {
     use super::*;
@@ -281,7 +266,7 @@ mod signals {
             let mut log = String::new();
             running.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
             let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
-            assert_eq!(last["fields"]["message"], "stopping");
+            assert_eq!(last["message"], "stopping");
         }
     }
 
@@ -317,11 +302,63 @@ mod signals {
         running.0.stderr.take().unwrap().read_to_string(&mut log).unwrap();
         assert!(!log.contains("secret") && !log.contains("API Overview"), "{log}");
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let answered: Vec<_> = lines.filter(|line| line["fields"]["message"] == "answered").collect();
+        let answered: Vec<_> = lines.filter(|line| line["message"] == "request").collect();
         assert_eq!(answered.len(), 1, "{log}");
-        assert_eq!(answered[0]["fields"]["status"], 200);
-        assert_eq!(answered[0]["span"]["path"], "/mcp/docs");
-        assert_eq!(answered[0]["span"]["rpc"], "\"resources/read\"");
+        let line = answered[0].as_object().unwrap();
+        assert_eq!(line["status"], 200);
+        assert!(line["bytes"].as_u64().unwrap() > 100 && line["duration_ms"].as_f64().unwrap() > 0.0, "{log}");
+        let known = [
+            ("level", "DEBUG"),
+            ("message", "request"),
+            ("method", "POST"),
+            ("path", "/mcp/docs"),
+            ("server", "docs"),
+            ("rpc", "resources/read"),
+            ("revision", "2025-03-26"),
+            ("uri", "docs://api-overview"),
+            ("outcome", "ok"),
+        ];
+        assert!(known.iter().all(|(name, value)| line[*name] == *value), "{log}");
+        let others = ["timestamp", "request_id", "status", "bytes", "duration_ms"];
+        assert_eq!(line.len(), known.len() + others.len(), "{log}");
+        assert!(others.iter().all(|name| line.contains_key(*name)), "{log}");
+    }
+
+    #[test]
+    fn metrics_have_an_address_of_their_own_until_the_end() {
+        let get = |address: &str, path: &str| {
+            let mut stream = std::net::TcpStream::connect(address).unwrap();
+            stream.write_all(&request("GET", path, &[], b"")).unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            answer
+        };
+        let mut running = start(&["--metrics-listen", "127.0.0.1:0", "--drain-delay", "1h"]);
+        let address = running.1.last().unwrap().strip_prefix("http://").unwrap().strip_suffix("/metrics").unwrap();
+        let main = running.1[1].strip_prefix("http://").unwrap().strip_suffix("/mcp/docs").unwrap();
+        let metrics = get(address, "/metrics");
+        assert!(metrics.starts_with("HTTP/1.1 200 "), "{metrics}");
+        assert!(metrics.contains("text/plain; version=0.0.4"), "{metrics}");
+        for name in ["mcpress_build_info{version=\"", "mcpress_content_info{hash=\"", "mcpress_connections 0"] {
+            assert!(metrics.contains(name), "{name} in {metrics}");
+        }
+        #[cfg(target_os = "linux")]
+        for name in ["cpu_seconds_total", "resident_memory_bytes", "open_fds", "max_fds", "start_time_seconds"] {
+            let line = metrics.lines().find_map(|line| line.strip_prefix(&format!("process_{name} ")));
+            assert!(line.unwrap().parse::<f64>().unwrap() >= 0.0, "{name} in {metrics}");
+        }
+        assert!(get(address, "/").starts_with("HTTP/1.1 404 "));
+        assert!(get(main, "/metrics").starts_with("HTTP/1.1 404 "), "not where clients are");
+        signal(&running.0, "-TERM");
+        let mut log = BufReader::new(running.0.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("stopping") {
+            line.clear();
+            assert_ne!(log.read_line(&mut line).unwrap(), 0);
+        }
+        assert!(get(address, "/metrics").starts_with("HTTP/1.1 200 "), "{line}");
+        signal(&running.0, "-TERM");
+        running.0.wait().unwrap();
     }
 
     #[test]
@@ -362,7 +399,7 @@ mod signals {
         for (arguments, code) in [
             (&["check", tree][..], 1),
             (&["check", tree, "--format", "json"], 1),
-            (&["dev", tree], 1),
+            (&["dev", "nowhere"], 2),
             (&["list", "nope"], 1),
             (&["read", "docs", "docs://nope"], 1),
             (&["--listen", "nowhere"], 2),
@@ -393,4 +430,79 @@ mod signals {
         assert_eq!(stdout(&output), "[0\n");
         assert_eq!(stderr(&output), "");
     }
+}
+
+#[test]
+fn token_prints_a_token_and_its_hash() {
+    let (one, other) = (run(&["token"]), run(&["token"]));
+    assert!(one.status.success() && one.stderr.is_empty());
+    let [token, hash] = stdout(&one).lines().collect::<Vec<_>>()[..] else { panic!("{}", stdout(&one)) };
+    assert_eq!((token.len(), hash.len(), hash.starts_with("sha256:")), (43, 71, true));
+    assert_ne!(one.stdout, other.stdout);
+}
+
+/// A tree whose server `docs` asks for the tokens in `DOCS_TOKENS`.
+fn protected() -> tempfile::TempDir {
+    let tree = tempfile::tempdir().unwrap();
+    fs::create_dir_all(tree.path().join("docs/resources")).unwrap();
+    fs::write(tree.path().join("docs/server.yaml"), "auth: { bearer: { tokens_env: DOCS_TOKENS } }\n").unwrap();
+    fs::write(tree.path().join("docs/resources/a.txt"), "here\n").unwrap();
+    tree
+}
+
+#[test]
+fn nothing_is_served_while_tokens_are_missing_or_too_short() {
+    let tree = protected();
+    let dev = |tokens: Option<&str>| {
+        let mut command = mcpress(&["dev", tree.path().to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+        let command = command.env_remove("DOCS_TOKENS");
+        if let Some(tokens) = tokens {
+            command.env("DOCS_TOKENS", tokens);
+        }
+        let mut child = command.spawn().unwrap();
+        let mut said = String::new();
+        let mut lines = BufReader::new(child.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
+        while !said.contains("nothing is served until the tree compiles") {
+            said.push_str(&lines.next().unwrap_or_else(|| panic!("{said}")));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        said
+    };
+    let missing = dev(None);
+    assert!(
+        missing.contains("docs/server.yaml:1: the variable `DOCS_TOKENS` is missing in the environment"),
+        "{missing}"
+    );
+    let short = dev(Some("hunter2"));
+    assert!(short.contains("`DOCS_TOKENS`: entry 1 is shorter than 32 characters"), "{short}");
+    assert!(!short.contains("hunter2"));
+    assert!(run(&["check", tree.path().to_str().unwrap()]).status.success(), "a check needs no variable");
+}
+
+#[test]
+fn no_token_is_logged() {
+    let tree = protected();
+    let (good, bad) = ("good-0123456789-0123456789-0123456789", "bad-0123456789-0123456789-0123456789");
+    let mut child = mcpress(&["dev", tree.path().to_str().unwrap(), "--listen", "127.0.0.1:0", "--log-level", "trace"])
+        .env("DOCS_TOKENS", good)
+        .spawn()
+        .unwrap();
+    let address = BufReader::new(child.stdout.as_mut().unwrap()).lines().next().unwrap().unwrap();
+    let address = address.strip_prefix("http://").unwrap().split('/').next().unwrap().to_owned();
+    for (token, status) in [(good, "200"), (bad, "401")] {
+        let body = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        let mut stream = std::net::TcpStream::connect(&address).unwrap();
+        let bearer = format!("Bearer {token}");
+        stream.write_all(&request("POST", "/mcp/docs", &[("authorization", &bearer)], body)).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert_eq!(answer.split(' ').nth(1), Some(status));
+        assert!(!answer.contains(token));
+    }
+    child.kill().unwrap();
+    let log = child.wait_with_output().unwrap();
+    let log = stderr(&log);
+    assert!(log.contains("status=401"), "{log}");
+    assert!(!log.contains(good) && !log.contains(bad), "{log}");
 }

@@ -9,6 +9,7 @@ use std::{
 use mcpress::{
     access::Access,
     fetch::{Config, Fetcher},
+    forwarded::TrustedProxies,
     http::App,
     limits::Limits,
     mcp::{Missing, Site, Surroundings},
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use super::{
-    support::{TestServer, request},
+    support::{TestServer, published, request},
     upstream::{Reply, Upstream, ok, response, status},
 };
 
@@ -31,11 +32,18 @@ fn site(definitions: &str, variables: &[(&str, &str)]) -> Site {
     let compiled = mcpress_compiler::compile(tree.path()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let fetcher = Fetcher::new(&Config::default()).unwrap();
-    Site::new(compiled.catalog, Surroundings { fetcher, environment, subscriptions: 1 }).unwrap()
+    Site::new(compiled.catalog, Surroundings { fetcher, environment, subscriptions: 1, reloads: false }).unwrap()
 }
 
 async fn serve(site: Site) -> TestServer {
-    TestServer::with(App { site, access: Access::default(), limits: Limits::default() }).await
+    TestServer::with(App {
+        site: published(site),
+        access: Access::default(),
+        proxies: TrustedProxies::default(),
+        limits: Limits::default(),
+        metrics: Default::default(),
+    })
+    .await
 }
 
 async fn read(server: &TestServer, uri: &str) -> Value {
@@ -74,8 +82,9 @@ async fn a_failed_fetch_is_one_sentence_and_has_a_name() {
     let server = serve(site(&format!("{{uri: 'live://page', url: '{href}'}}"), &[("TOKEN", "s3cret")])).await;
     let answer = read(&server, "live://page").await;
     let message = format!("upstream 127.0.0.1:{} answered 503", upstream.port);
-    assert_eq!(answer["error"], json!({ "code": -32603, "message": message, "data": { "failure": "f1" } }));
-    assert_eq!(read(&server, "live://page").await["error"]["data"]["failure"], "f2");
+    let id = answer["error"]["data"]["requestId"].clone();
+    assert_eq!(answer["error"], json!({ "code": -32603, "message": message, "data": { "requestId": id } }));
+    assert_ne!(read(&server, "live://page").await["error"]["data"]["requestId"], id);
     assert!(upstream.requests()[0].target.ends_with("token=s3cret"));
 }
 

@@ -4,16 +4,31 @@
 
 mod access;
 mod answers;
+mod auth;
 mod codings;
 mod command_line;
 mod connections;
+mod dev;
+mod diff;
 mod fetch;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod ids;
+mod import;
 mod layers;
 mod lists;
 mod live;
+mod logs;
+mod metrics;
+mod new;
+mod probes;
+#[cfg(unix)]
+mod process;
+mod rate;
 mod reads;
 mod rmcp_client;
+#[cfg(unix)]
+mod rollout;
 mod shutdown;
 mod subscriptions;
 mod support;

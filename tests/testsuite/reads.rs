@@ -175,3 +175,28 @@ async fn read_all(tree: &Path) -> Vec<Vec<u8>> {
     contents.sort();
     contents
 }
+
+#[tokio::test]
+async fn front_matter_is_metadata_and_what_a_definition_says_wins() {
+    let tree = tempfile::tempdir().unwrap();
+    let resources = tree.path().join("docs/resources");
+    fs::create_dir_all(&resources).unwrap();
+    fs::write(tree.path().join("docs/server.yaml"), "").unwrap();
+    let page = "---\ntitle: Of the page\ndescription: Said by the page.\n---\n\n# Heading\n";
+    fs::write(resources.join("page.md"), page).unwrap();
+    fs::write(tree.path().join("docs/page.md"), page).unwrap();
+    let definition = "uri: docs://defined\ntitle: Of the definition\nstatic: {file: ../page.md}\n";
+    fs::write(resources.join("defined.yaml"), definition).unwrap();
+    let server = TestServer::with(app(tree.path())).await;
+    let list = server.rpc("docs", "resources/list", json!({})).await;
+    for (index, uri, title) in [(0, "docs://defined", "Of the definition"), (1, "docs://page", "Of the page")] {
+        let item = &list["result"]["resources"][index];
+        assert_eq!((&item["uri"], &item["title"]), (&json!(uri), &json!(title)));
+        assert_eq!((&item["description"], &item["size"]), (&json!("Said by the page."), &json!(10)));
+        assert_eq!(
+            content(&server.rpc("docs", "resources/read", json!({ "uri": uri })).await),
+            b"# Heading\n",
+            "{uri}"
+        );
+    }
+}

@@ -7,7 +7,7 @@ use tokio::{
     time::{Duration, timeout},
 };
 
-use crate::support::{PATIENCE, Response, TestServer, app, fixture, modern, request};
+use crate::support::{PATIENCE, Response, TestServer, app, fixture, modern, published, request, site};
 
 /// Opens a stream and reads until its first event is there.
 async fn listen(server: &TestServer) -> (TcpStream, String) {
@@ -71,7 +71,8 @@ async fn a_subscription_is_acknowledged_and_ends_with_the_server() {
 #[tokio::test]
 async fn subscriptions_are_bounded_and_freed_when_the_client_goes() {
     let mut app = app(&fixture("site"));
-    app.site = crate::support::site(app.site.catalog().clone(), 1);
+    let catalog = app.site.borrow().catalog().clone();
+    app.site = published(site(catalog, 1));
     let server = TestServer::with(app).await;
     let (first, _) = listen(&server).await;
     let refused = server.modern("docs", "subscriptions/listen", json!({ "notifications": {} })).await;

@@ -3,13 +3,17 @@
 use std::{
     collections::HashMap,
     fmt,
+    ops::Deref,
     path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    sync::Arc,
     time::Duration,
 };
 
 use mcpress::{
     access::Access,
     fetch::{self, Fetcher},
+    forwarded::TrustedProxies,
     http::App,
     limits::Limits,
     mcp::{Site, Surroundings},
@@ -20,7 +24,7 @@ use serde_json::{Value, json, value::RawValue};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    sync::oneshot,
+    sync::{oneshot, watch},
     task::JoinHandle,
     time::timeout,
 };
@@ -29,14 +33,45 @@ use tokio::{
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct TestServer {
-    pub(crate) port: u16,
+    client: Client,
     stop: oneshot::Sender<()>,
     running: JoinHandle<()>,
+}
+
+/// Asks what listens on a port of this machine.
+pub(crate) struct Client {
+    pub(crate) port: u16,
+}
+
+impl Deref for TestServer {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
 }
 
 /// A folder of `tests/fixtures`.
 pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+/// The program itself, in an environment that says nothing to it.
+pub(crate) fn mcpress(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcpress"));
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MCPRESS_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+pub(crate) fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+pub(crate) fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
 }
 
 /// The parts of a server, to be changed before it starts.
@@ -45,13 +80,24 @@ pub(crate) fn app(tree: &Path) -> App {
     let compiled = mcpress_compiler::compile(tree).unwrap_or_else(|errors| {
         panic!("{}", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
     });
-    App { site: site(compiled.catalog, limits.subscriptions), access: Access::default(), limits }
+    App {
+        site: published(site(compiled.catalog, limits.subscriptions)),
+        access: Access::default(),
+        proxies: TrustedProxies::default(),
+        limits,
+        metrics: Arc::default(),
+    }
+}
+
+/// A site that stays as it is.
+pub(crate) fn published(site: Site) -> watch::Receiver<Arc<Site>> {
+    watch::channel(Arc::new(site)).1
 }
 
 /// A site that fetches without a proxy, in an environment without variables.
 pub(crate) fn site(catalog: Catalog, subscriptions: usize) -> Site {
     let fetcher = Fetcher::new(&fetch::Config::default()).unwrap();
-    Site::new(catalog, Surroundings { fetcher, environment: HashMap::new(), subscriptions }).unwrap()
+    Site::new(catalog, Surroundings { fetcher, environment: HashMap::new(), subscriptions, reloads: false }).unwrap()
 }
 
 impl TestServer {
@@ -67,7 +113,7 @@ impl TestServer {
         let running = tokio::spawn(server::run(listener, app, async {
             let _ = stopped.await;
         }));
-        Self { port, stop, running }
+        Self { client: Client { port }, stop, running }
     }
 
     /// Asks it to stop; what is given back ends when it has.
@@ -75,7 +121,9 @@ impl TestServer {
         let _ = self.stop.send(());
         self.running
     }
+}
 
+impl Client {
     pub(crate) fn url(&self, slug: &str) -> String {
         format!("http://127.0.0.1:{}/mcp/{slug}", self.port)
     }
@@ -183,6 +231,7 @@ impl Response {
         assert_ne!(self.status, 500, "nothing fails without being named");
         assert_eq!(self.header("mcp-session-id"), None, "there are no sessions");
         assert_eq!(self.header("vary"), Some("Origin, Accept-Encoding"));
+        assert!(self.header("x-request-id").is_some_and(|id| !id.is_empty()), "each answer can be found in the log");
         if let Some(length) = self.header("content-length") {
             let length: usize = length.parse().unwrap();
             assert!(length == self.body.len() || self.body.is_empty(), "{self}");
@@ -216,8 +265,11 @@ impl Response {
 impl fmt::Display for Response {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.status)?;
-        let mut headers: Vec<_> =
-            self.headers.iter().filter(|(name, _)| name != "date" && name != "connection").collect();
+        let mut headers: Vec<_> = self
+            .headers
+            .iter()
+            .filter(|(name, _)| name != "date" && name != "connection" && name != "x-request-id")
+            .collect();
         headers.sort();
         for (name, value) in headers {
             writeln!(f, "{name}: {value}")?;

@@ -46,6 +46,8 @@ pub struct Server {
     pub brief_info: Span,
     /// `instructions` as a JSON string; empty if there are none.
     pub instructions: Span,
+    /// A [`crate::access::Access`] as JSON; empty if everybody may ask, as often as they like.
+    pub access: Span,
     /// How long a list may be kept by a client, in milliseconds.
     pub ttl_ms: u64,
     /// Entries in one page of a list; 0: all of them.

@@ -6,12 +6,14 @@
 //! - [`Catalog`], [`Server`], [`Resource`], [`Template`], in tables of their own kind ([`table`])
 //! - [`protocol`]: MCP's own types, as they appear in lists
 //! - [`source`]: what is left to do at run time for entries that are not finished JSON
+//! - [`access`]: who may ask a server, and how often
 //! - [`result`]: writes the `contents` of a `resources/read` result
 //! - [`template`]: the minijinja environment
 //! - [`uri`], [`uri_template`]: RFC 3986 and RFC 6570
 //! - [`media_type`]: which media types are text
 //! - [`mod@env`]: `${NAME}` in texts that are filled in when the server starts
 
+pub mod access;
 mod catalog;
 pub mod env;
 pub mod media_type;

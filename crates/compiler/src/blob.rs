@@ -78,6 +78,7 @@ fn write_server(blob: &mut Blob, server: &server::Server, entries: Vec<Entry<'_>
         ..brief
     };
     let instructions = server.instructions.as_deref().map(result::to_json).unwrap_or_default();
+    let access = server.access.as_ref().map(result::to_json).unwrap_or_default();
     let (mut resources, mut templates): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| matches!(entry.uri, Uri::Resource(_)));
     resources.sort_by(|a, b| uri_of(a).cmp(uri_of(b)));
@@ -90,6 +91,7 @@ fn write_server(blob: &mut Blob, server: &server::Server, entries: Vec<Entry<'_>
         info: blob.bytes(&result::to_json(&info)),
         brief_info: blob.bytes(&result::to_json(&brief)),
         instructions: blob.bytes(&instructions),
+        access: blob.bytes(&access),
         ttl_ms: server.ttl_ms,
         page_size: server.page_size,
         aliases: aliases(blob, &resources),

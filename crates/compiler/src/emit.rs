@@ -33,8 +33,8 @@ fn write_catalog(rust: &mut String, catalog: &Catalog) -> fmt::Result {
 }
 
 fn write_server(rust: &mut String, server: &Server) -> fmt::Result {
-    let (slug, info, brief_info, instructions) =
-        (Range(server.slug), Range(server.info), Range(server.brief_info), Range(server.instructions));
+    let (slug, info, brief_info) = (Range(server.slug), Range(server.info), Range(server.brief_info));
+    let (instructions, access) = (Range(server.instructions), Range(server.access));
     let (ttl_ms, page_size) = (server.ttl_ms, server.page_size);
     let (resources, aliases, templates) =
         (Range(server.resources.span()), Range(server.aliases.span()), Range(server.templates.span()));
@@ -42,7 +42,7 @@ fn write_server(rust: &mut String, server: &Server) -> fmt::Result {
     writeln!(
         rust,
         "    Server {{ slug: {slug}, info: {info}, brief_info: {brief_info}, instructions: {instructions}, \
-         ttl_ms: {ttl_ms}, page_size: {page_size}, resources: Table::new({resources}), \
+         access: {access}, ttl_ms: {ttl_ms}, page_size: {page_size}, resources: Table::new({resources}), \
          aliases: Table::new({aliases}), templates: Table::new({templates}), \
          resource_pages: Table::new({resource_pages}), template_pages: Table::new({template_pages}) }},"
     )

@@ -6,9 +6,11 @@ use mcpress_catalog::{
     env::{self, Piece},
     source::{Cache, Fetch},
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
+    schema,
     scope::Scope,
     values::{Duration, Keys, Size},
     yaml::{Field, Mark},
@@ -23,22 +25,39 @@ const MAX_REDIRECTS: u32 = 20;
 /// What says *what* is fetched (`href`, `method`, `body`, `select`, …) has no default, nor has `accept_status`, which
 /// belongs to one address. An entry's own value wins over the server's, and that over the site's, key by key; of
 /// `headers`, header by header; `cache` as a whole, for its two times belong together.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(rename = "Fetch", deny_unknown_fields, description = "How content is fetched, where an entry does not say.")]
 pub(crate) struct FetchDefinition {
+    /// Headers of the request, by name; values may hold `${ENV}`.
+    #[schemars(transform = schema::headers)]
     pub(crate) headers: Field<Keys<String>>,
+    /// How long the whole fetch may take, redirects and body included. Default: `10s`.
+    #[schemars(regex(pattern = schema::SOME_TIME))]
     pub(crate) timeout: Field<Duration>,
+    /// How long connecting may take, which is part of `timeout`. Default: `3s`.
+    #[schemars(regex(pattern = schema::SOME_TIME))]
     pub(crate) connect_timeout: Field<Duration>,
+    /// Largest body, once it is decompressed. Default: `5MiB`.
+    #[schemars(transform = schema::not_empty)]
     pub(crate) max_bytes: Field<Size>,
+    /// Redirects to follow, from 0 to 20; each hop is checked anew. Default: 5.
+    #[schemars(range(max = 20))]
     pub(crate) max_redirects: Field<u32>,
+    /// Whether addresses that are not public may be asked, such as `10.0.0.1` or `localhost`. Default: `false`.
     pub(crate) allow_private_network: Field<bool>,
+    /// Keeps the last good answer in memory. Default: each read asks anew.
     pub(crate) cache: Field<CacheDefinition>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+/// How answers are kept, and for how long.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(rename = "Cache", deny_unknown_fields, extend("required" = ["ttl"]))]
 pub(crate) struct CacheDefinition {
+    /// How long an answer is given out without asking again; `0s` asks at each read whether it changed.
     pub(crate) ttl: Field<Duration>,
+    /// How long after that it may still be given out where asking fails. Default: `0s`.
     pub(crate) stale_if_error: Field<Duration>,
 }
 

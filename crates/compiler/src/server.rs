@@ -1,9 +1,10 @@
 //! One server: `server.yaml` over the defaults of `site.yaml`.
 
-use mcpress_catalog::{protocol::Icon, uri::encode_path};
+use mcpress_catalog::{access::Access, protocol::Icon, uri::encode_path};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    access::AccessDefinition,
     definition::{ServerDefinition, SiteDefinition, Variables},
     described,
     diagnostic::{Diagnostic, Position},
@@ -31,6 +32,7 @@ pub(crate) struct Server {
     pub(crate) ttl_ms: u64,
     pub(crate) variables: Map<String, Value>,
     pub(crate) fetch: FetchDefinition,
+    pub(crate) access: Option<Access>,
 }
 
 /// The defaults of `site.yaml`.
@@ -41,6 +43,7 @@ pub(crate) struct Site {
     pub(crate) page_size: Option<u32>,
     pub(crate) compression: bool,
     pub(crate) fetch: FetchDefinition,
+    pub(crate) access: AccessDefinition,
 }
 
 impl Site {
@@ -51,6 +54,7 @@ impl Site {
             page_size: page_size(&definition.page_size, scope),
             compression: definition.compression.value().copied().unwrap_or(true),
             fetch: fetch(definition.fetch, scope),
+            access: AccessDefinition::checked(definition.auth, definition.limits, scope),
         }
     }
 }
@@ -90,6 +94,7 @@ impl Server {
             ttl_ms: definition.ttl.value().map(|ttl| ttl.0).or(site.ttl_ms).unwrap_or(DEFAULT_TTL_MS),
             variables: all_variables,
             fetch: fetch(definition.fetch, scope).or(&site.fetch),
+            access: AccessDefinition::checked(definition.auth, definition.limits, scope).lower(&site.access, scope),
         }
     }
 
@@ -114,7 +119,7 @@ impl Server {
 }
 
 /// A slug: letters, digits and inner hyphens, 1 to 63 of them.
-pub(crate) fn is_slug(name: &str) -> bool {
+pub fn is_slug(name: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=63).contains(&name.len()) && !name.starts_with('-') && !name.ends_with('-') && name.bytes().all(inner)
 }

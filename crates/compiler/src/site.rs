@@ -23,7 +23,7 @@ use crate::{
     yaml,
 };
 
-const SITE_FILE: &str = "site.yaml";
+pub(crate) const SITE_FILE: &str = "site.yaml";
 const SERVER_FILE: &str = "server.yaml";
 const RESOURCES: &str = "resources/";
 const PARTIALS: &str = "_partials/";
@@ -55,6 +55,22 @@ pub(crate) fn lower<'a>(tree: &'a Tree, diagnostics: &mut Vec<Diagnostic>) -> Lo
     let read = servers.iter().map(|(server, _): &(Server, _)| server.slug.as_str()).collect();
     unused(tree, &read, diagnostics);
     Lowered { hash, compression: site.compression, servers, partials }
+}
+
+/// The URI of a plain file of a server, whose `server.yaml` is read for it.
+pub(crate) fn uri_of(tree: &Tree, slug: &str, path: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<String> {
+    let server_path = format!("{slug}/{SERVER_FILE}");
+    let definition: ServerDefinition = read_file(tree, &server_path, diagnostics)?;
+    let scope = &mut Scope {
+        tree,
+        path: &server_path,
+        prefix: "",
+        arguments: &[],
+        variables: &Map::new(),
+        environment: &Environment::new(),
+        diagnostics,
+    };
+    Some(Server::lower(slug, definition, &Site::default(), "", scope).uri_of(path))
 }
 
 fn partials<'a>(tree: &'a Tree, diagnostics: &mut Vec<Diagnostic>) -> (Vec<(&'a str, &'a str)>, Environment<'static>) {

@@ -46,6 +46,15 @@ impl Tree {
         tree
     }
 
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A tree of files that are not on disk.
+    pub(crate) fn of_files(files: BTreeMap<String, Vec<u8>>) -> Self {
+        Self { files, links: BTreeMap::new(), root: PathBuf::new(), used: RefCell::default() }
+    }
+
     fn walk(&mut self, root: &Path, diagnostics: &mut Vec<Diagnostic>) {
         let refused = RefCell::new(Vec::new());
         let walk = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter().filter_entry(|entry| {

@@ -1,10 +1,12 @@
 //! `url`: content that is fetched anew on each read.
 
 use mcpress_catalog::source::{self, Href, Html, Method, StatusRange};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{
     fetch::{CacheDefinition, FetchDefinition, env_text, stand_in},
+    schema,
     scope::Scope,
     values::{Duration, Keys, Size, TextOrFile},
     yaml::{Field, Mark},
@@ -13,29 +15,72 @@ use crate::{
 /// What the template of a `url` sees beside `args` and `vars`.
 const TEMPLATE_NAMES: [&str; 4] = ["text", "json", "status", "headers"];
 
-/// `url` as its author wrote it.
-#[derive(Debug, Default, Deserialize)]
+/// `url`: content that is fetched anew on each read.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, rename = "short:href")]
+#[schemars(
+    rename = "Url",
+    deny_unknown_fields,
+    extend(
+        "required" = ["href"],
+        "allOf" = [
+            { "if": { "required": ["body"] }, "then": { "properties": { "method": { "const": "POST" } }, "required": ["method"] } },
+            { "if": { "required": ["select"] }, "then": { "properties": { "html": { "const": "raw" } } } },
+        ]
+    ),
+    transform = schema::or("href")
+)]
 pub(crate) struct UrlDefinition {
+    /// The address, http or https; in an entry with `uri_template`, a template over its arguments.
+    #[schemars(regex(pattern = schema::HTTP), extend("errorMessage" = schema::HTTP_EXPECTED))]
     pub(crate) href: Field<String>,
+    /// How to ask. Default: `GET`.
     pub(crate) method: Field<Method>,
+    /// Headers of the request, by name; values may hold `${ENV}`.
+    #[schemars(transform = schema::headers)]
     pub(crate) headers: Field<Keys<String>>,
+    /// The body of a `POST`; it may hold `${ENV}`.
     pub(crate) body: Field<String>,
+    /// How long the whole fetch may take, redirects and body included. Default: `10s`.
+    #[schemars(regex(pattern = schema::SOME_TIME))]
     pub(crate) timeout: Field<Duration>,
+    /// How long connecting may take, which is part of `timeout`. Default: `3s`.
+    #[schemars(regex(pattern = schema::SOME_TIME))]
     pub(crate) connect_timeout: Field<Duration>,
+    /// Largest body, once it is decompressed. Default: `5MiB`.
+    #[schemars(transform = schema::not_empty)]
     pub(crate) max_bytes: Field<Size>,
+    /// Redirects to follow, from 0 to 20; each hop is checked anew. Default: 5.
+    #[schemars(range(max = 20))]
     pub(crate) max_redirects: Field<u32>,
+    /// Whether addresses that are not public may be asked, such as `10.0.0.1` or `localhost`. Default: `false`.
     pub(crate) allow_private_network: Field<bool>,
+    /// Statuses that are an answer; any other makes the read fail. Default: `[200..299]`.
+    #[schemars(length(min = 1))]
     pub(crate) accept_status: Field<Vec<Field<Statuses>>>,
+    /// Keeps the last good answer in memory. Default: each read asks anew.
     pub(crate) cache: Field<CacheDefinition>,
+    /// A JSON Pointer (RFC 6901) to the part of a JSON answer that is wanted, such as `/data/items`.
+    #[schemars(regex(pattern = r"^(/([^~]|~[01])*)?$"))]
     pub(crate) select: Field<String>,
+    /// What to make of an HTML answer. Default: `raw`.
     pub(crate) html: Field<Html>,
+    /// A minijinja template over `text`, `json`, `status`, `headers`, `args` and `vars`, or `{file: path}`.
     pub(crate) template: Field<TextOrFile>,
 }
 
 /// A status, or a range of them: `404`, `200..299`.
 #[derive(Debug)]
 pub(crate) struct Statuses(pub(crate) StatusRange);
+
+schema::inline_schema!(Statuses => {
+    "type": ["integer", "string"],
+    "minimum": 100,
+    "maximum": 599,
+    "pattern": r"^[1-5][0-9]{2}(\.\.[1-5][0-9]{2})?$",
+    "examples": [404, "200..299"],
+    "errorMessage": "expected a status from 100 to 599 or a range such as `200..299`",
+});
 
 /// Checks a `url`, which stands at `mark`, and types it. What is wrong is reported.
 pub(crate) fn lower(

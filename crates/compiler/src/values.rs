@@ -1,14 +1,18 @@
 //! The kinds of values that definitions are made of: durations, sizes, media types, texts that may stand in a file,
 //! mappings with keys of the author's choice.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize, Deserializer,
     de::{Error, MapAccess, Visitor},
 };
 
-use crate::yaml::Field;
+use crate::{
+    schema::{exactly_one, inline_schema, or},
+    yaml::Field,
+};
 
 /// Milliseconds, written as `250ms`, `10s`, `5m`, `2h` or `1d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,12 +31,43 @@ pub(crate) struct MimeType(pub(crate) String);
 pub(crate) struct Timestamp(pub(crate) String);
 
 /// A text, or `{file: path}` for one that stands in a file of the tree.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, rename = "short:text")]
+#[schemars(
+    rename = "TextOrFile",
+    deny_unknown_fields,
+    transform = exactly_one("text|file"),
+    transform = or("text")
+)]
 pub(crate) struct TextOrFile {
+    /// The text itself.
     pub(crate) text: Field<String>,
+    /// The path of a file inside the tree, relative to this one.
     pub(crate) file: Field<String>,
 }
+
+inline_schema!(Duration => {
+    "type": "string", "pattern": r"^[0-9]+(ms|s|m|h|d)$", "examples": ["250ms", "10s", "5m", "2h", "1d"],
+    "errorMessage": "expected a duration such as `250ms`, `10s`, `5m`, `2h`",
+});
+inline_schema!(Size => {
+    "type": ["integer", "string"], "minimum": 0, "pattern": r"^[0-9]+(KiB|MiB|GiB)?$", "examples": ["512KiB", "5MiB"],
+    "errorMessage": "expected a size such as `512KiB`, `5MiB` or bytes",
+});
+inline_schema!(MimeType => {
+    "type": "string",
+    "pattern": r"^[A-Za-z0-9!#$&^_.+\-]+/[A-Za-z0-9!#$&^_.+\-]+\s*(;.*[^=])?$",
+    "examples": ["text/markdown", "application/json", "text/plain; charset=utf-8"],
+    "errorMessage": "expected a media type such as `text/markdown`",
+});
+inline_schema!(Timestamp => {
+    "type": "string",
+    "pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])-[0-3][0-9][Tt ][0-2][0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]+)?([Zz]|[+\-][0-9]{2}:[0-9]{2})$",
+    "examples": ["2026-07-28T12:00:00Z"],
+    "errorMessage": "expected a time in RFC 3339 form such as `2026-07-28T12:00:00Z`",
+});
+inline_schema!(Scalar => { "type": ["string", "number", "boolean"] });
+inline_schema!(FreeForm => {});
 
 impl<'de> Deserialize<'de> for Duration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -105,6 +140,20 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Keys<T> {
         }
 
         deserializer.deserialize_map(KeysVisitor(std::marker::PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Keys<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Keys_of_{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<Field<T>>() })
     }
 }
 

@@ -56,6 +56,9 @@ fn print_catalog(printed: &mut String, catalog: &Catalog) {
         writeln!(printed, "server {} {}", catalog.text(server.slug), catalog.text(server.info)).unwrap();
         writeln!(printed, "  ttl {} page {}", server.ttl_ms, server.page_size).unwrap();
         writeln!(printed, "  instructions {}", catalog.text(server.instructions)).unwrap();
+        if !server.access.is_empty() {
+            writeln!(printed, "  access {}", catalog.text(server.access)).unwrap();
+        }
         for resource in catalog.rows(server.resources).iter() {
             let (kind, span) = match resource.source {
                 Source::Static(span) => ("static", span),

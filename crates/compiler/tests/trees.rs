@@ -7,10 +7,11 @@ use std::{
     fs,
     os::unix::{ffi::OsStrExt, fs::symlink},
     path::Path,
+    sync::LazyLock,
     time::{Duration, SystemTime},
 };
 
-use mcpress_compiler::{compile, emit};
+use mcpress_compiler::{compile, emit, schema};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -262,6 +263,11 @@ fn nearly_yaml() -> impl Strategy<Value = String> {
     })
 }
 
+static DEFINITION_SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+    let schema = serde_json::from_str(&schema("resource").unwrap()).unwrap();
+    jsonschema::draft7::new(&schema).unwrap()
+});
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -271,6 +277,8 @@ proptest! {
         let root = tree(&[SERVER, ("docs/resources/a.yaml", &text), ("docs/resources/b.md", &page)]);
         match compile(root.path()) {
             Ok(compiled) => {
+                let definition = serde_yaml::from_str::<serde_json::Value>(&text).unwrap();
+                prop_assert!(DEFINITION_SCHEMA.is_valid(&definition), "the schema refuses {}", text);
                 for server in compiled.catalog.servers.iter() {
                     for resource in compiled.catalog.rows(server.resources).iter() {
                         let item = compiled.catalog.text(resource.item);

@@ -1,5 +1,6 @@
 //! `url`: an HTTP request.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Fetch, Template};
@@ -30,7 +31,7 @@ pub struct Url {
 }
 
 /// A request's method.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Method {
     /// `GET`
@@ -61,7 +62,7 @@ impl StatusRange {
 }
 
 /// What an HTML answer becomes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Html {
     /// It stays as it is.

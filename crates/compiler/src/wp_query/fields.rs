@@ -42,7 +42,7 @@ const REST_NAMES: [&str; 26] = [
     "acf",
 ];
 /// What WordPress's own code calls some fields.
-const OTHER_NAMES: [(&str, &str); 14] = [
+pub(super) const OTHER_NAMES: [(&str, &str); 14] = [
     ("ID", "id"),
     ("post_id", "id"),
     ("post_title", "title"),

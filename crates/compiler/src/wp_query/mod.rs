@@ -5,11 +5,13 @@ mod fields;
 mod query;
 mod reader;
 mod refused;
+mod schema;
 mod slugs;
 mod tax_query;
 mod written;
 
 use mcpress_catalog::source::{self, Auth, Format, PostField, check_site};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::{
@@ -28,28 +30,58 @@ const TEMPLATE_NAMES: [&str; 2] = ["posts", "total"];
 const DEFAULT_MAX_ITEMS: u32 = 1000;
 const LARGEST_MAX_ITEMS: u32 = 100_000;
 
-/// `wp_query` as its author wrote it.
-#[derive(Debug, Default, Deserialize)]
+/// `wp_query`: a WordPress query that is run anew on each read.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(
+    rename = "WpQuery",
+    deny_unknown_fields,
+    extend("required" = ["site"], "not" = { "required": ["format", "template"] })
+)]
 pub(crate) struct WpQueryDefinition {
+    /// The address of the site's home page, such as `https://example.com`.
+    #[schemars(regex(pattern = crate::schema::HTTP), extend("errorMessage" = crate::schema::HTTP_EXPECTED))]
     pub(crate) site: Field<String>,
+    /// WP_Query's arguments by their WordPress names. Default: the ten newest posts.
+    #[schemars(schema_with = "schema::query")]
     pub(crate) query: Field<Written>,
+    /// What each item carries, in this order. Default: `[id, title, link, date, modified, excerpt]`.
+    #[schemars(schema_with = "schema::fields")]
     pub(crate) fields: Field<Vec<Field<Written>>>,
+    /// What the contents are. Default: `markdown` where `mime_type` is `text/markdown`, else `json`.
     pub(crate) format: Field<Format>,
+    /// Cap for `posts_per_page: -1`, from 1 to 100000. Default: 1000.
+    #[schemars(range(min = 1, max = 100_000))]
     pub(crate) max_items: Field<u32>,
+    /// Whose posts are read, where more than the public ones are wanted.
     pub(crate) auth: Field<AuthDefinition>,
+    /// Headers of the request, by name; values may hold `${ENV}`.
+    #[schemars(transform = crate::schema::headers)]
     pub(crate) headers: Field<Keys<String>>,
+    /// How long the whole fetch may take, redirects and body included. Default: `10s`.
+    #[schemars(regex(pattern = crate::schema::SOME_TIME))]
     pub(crate) timeout: Field<Duration>,
+    /// Largest body, once it is decompressed. Default: `5MiB`.
+    #[schemars(transform = crate::schema::not_empty)]
     pub(crate) max_bytes: Field<Size>,
+    /// Whether addresses that are not public may be asked, such as `10.0.0.1` or `localhost`. Default: `false`.
     pub(crate) allow_private_network: Field<bool>,
+    /// Keeps the last good answer in memory. Default: each read asks anew.
     pub(crate) cache: Field<CacheDefinition>,
+    /// A minijinja template over `posts`, `total`, `args` and `vars`, or `{file: path}`.
     pub(crate) template: Field<TextOrFile>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// A user and one of the user's application passwords.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(rename = "Auth", deny_unknown_fields, extend("required" = ["username", "application_password"]))]
 pub(crate) struct AuthDefinition {
+    /// The user's login name, usually `${ENV}`.
+    #[schemars(length(min = 1))]
     pub(crate) username: Field<String>,
+    /// An application password of that user, usually `${ENV}`.
+    #[schemars(length(min = 1))]
     pub(crate) application_password: Field<String>,
 }
 
@@ -191,11 +223,11 @@ fn format(definition: &WpQueryDefinition, mime_type: Option<&str>, scope: &mut S
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use std::{path::Path, sync::LazyLock};
 
     use mcpress_catalog::{source::Source, template};
     use proptest::prelude::*;
-    use serde_json::Map;
+    use serde_json::{Map, Value, json};
 
     use super::*;
     use crate::{
@@ -222,7 +254,12 @@ mod tests {
         (lower(scope), diagnostics)
     }
 
-    /// Lowers a definition of either kind; true if nothing was wrong with it.
+    static DEFINITION_SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+        let schema: Value = serde_json::from_str(&crate::schema("resource").unwrap()).unwrap();
+        jsonschema::draft7::new(&schema).unwrap()
+    });
+
+    /// Lowers a definition of either kind; true if nothing was wrong with it. The schema must think so too then.
     fn lowers(source: &str, is_url: bool) -> bool {
         let Ok(Some(node)) = yaml::parse("f", source, 1, &mut Vec::new()) else { return false };
         let mut faults = Vec::new();
@@ -242,6 +279,12 @@ mod tests {
         if let Some(source) = lowered {
             let stored = serde_json::to_string(&source).unwrap();
             assert_eq!(serde_json::from_str::<Source>(&stored).unwrap(), source);
+        }
+        if faults.is_empty() {
+            let value: Value = serde_yaml::from_str(source).unwrap();
+            let source_key = if is_url { "url" } else { "wp_query" };
+            let definition = json!({ "uri": "docs://a", source_key: value });
+            assert!(DEFINITION_SCHEMA.is_valid(&definition), "the schema refuses {source}");
         }
         faults.is_empty()
     }
@@ -374,9 +417,10 @@ mod tests {
             for name in ["after", "before", "column"] {
                 lowers(&format!("{{site: https://example.com, query: {{date_query: {{{name}: {quoted}}}}}}}"), false);
             }
-            for name in ["href", "body", "select", "accept_status", "method", "template"] {
+            for name in ["body", "select", "accept_status", "method", "template"] {
                 lowers(&format!("{{href: https://example.com/, {name}: {quoted}}}"), true);
             }
+            lowers(&format!("{{href: {quoted}}}"), true);
             lowers(&format!("{{site: {quoted}, fields: [{quoted}]}}"), false);
         }
     }

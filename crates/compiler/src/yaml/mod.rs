@@ -201,6 +201,17 @@ mod tests {
     }
 
     #[test]
+    fn a_fault_at_the_end_stands_in_the_file() {
+        for source in ["x: [{a: b", "x:\n- {a, b: c", "x: \"a", "x: [\n", "a\n---\n\n#"] {
+            let mut diagnostics = Vec::new();
+            assert!(parse("f.yaml", source, 1, &mut diagnostics).is_err(), "{source}");
+            let Position { line, column } = diagnostics[0].position.unwrap();
+            let text = source.split('\n').nth(line - 1).unwrap_or_else(|| panic!("{source}: no line {line}"));
+            assert!(column <= text.chars().count() + 1, "{source}: {column}");
+        }
+    }
+
+    #[test]
     fn keeps_the_spelling_of_values_that_a_number_would_change() {
         let node = parse_sound("[1.10, no, 0123, 12:30, 7, -2, 1.5, 1e3, true, ~, '1']").unwrap();
         let expected = serde_json::json!(["1.10", "no", "0123", "12:30", 7, -2, 1.5, "1e3", true, null, "1"]);

@@ -25,8 +25,9 @@ pub(crate) fn parse(
     first_line: usize,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Node>, NotYaml> {
-    let mut tree =
-        Tree { parser: Parser::new_from_str(source), path, first_line, anchors: HashMap::new(), nodes: 0, diagnostics };
+    let parser = Parser::new_from_str(source);
+    let end = end(source, first_line);
+    let mut tree = Tree { parser, end, path, first_line, anchors: HashMap::new(), nodes: 0, diagnostics };
     tree.document().map_err(|fatal| {
         tree.diagnostics.push(*fatal);
         NotYaml
@@ -40,6 +41,7 @@ pub(crate) struct NotYaml;
 /// Builds the tree of one document from the parser's events.
 struct Tree<'a> {
     parser: Parser<'a, StrInput<'a>>,
+    end: Position,
     path: &'a str,
     first_line: usize,
     anchors: HashMap<usize, Node>,
@@ -182,8 +184,10 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// What the parser finds or misses at the end of a text, it may place on a line behind the last one.
     fn position(&self, marker: Marker) -> Position {
-        Position { line: marker.line() - 1 + self.first_line, column: marker.col() + 1 }
+        let position = Position { line: marker.line() - 1 + self.first_line, column: marker.col() + 1 };
+        position.min(self.end)
     }
 
     fn mark(&self, span: Span, event: &Event<'_>) -> Mark {
@@ -214,6 +218,13 @@ impl<'a> Tree<'a> {
     fn fatal(&self, start: Marker, message: impl Into<String>) -> Fatal {
         Box::new(Diagnostic::error(self.path, self.position(start), "", message))
     }
+}
+
+/// Behind the last character of a text that begins in this line.
+fn end(source: &str, first_line: usize) -> Position {
+    let text = source.replace("\r\n", "\n");
+    let (count, last) = text.split(['\n', '\r']).enumerate().last().unwrap_or_default();
+    Position { line: first_line + count, column: last.chars().count() + 1 }
 }
 
 /// What a node adds where an alias stands for it.
