@@ -21,7 +21,8 @@ static SITE: LazyLock<Site> = LazyLock::new(|| {
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/site");
     let catalog = mcpress_compiler::compile(&tree).unwrap().catalog;
     let fetcher = Fetcher::new(&Config::default()).unwrap();
-    Site::new(catalog, Surroundings { fetcher, environment: Default::default(), subscriptions: 10 }).unwrap()
+    Site::new(catalog, Surroundings { fetcher, environment: Default::default(), subscriptions: 10, reloads: false })
+        .unwrap()
 });
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Builder::new_current_thread().enable_all().build().unwrap());

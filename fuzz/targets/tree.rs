@@ -26,8 +26,12 @@ fuzz_target!(|input: &[u8]| {
             check_diagnostics(&files, &warnings);
             check_catalog(&catalog);
             check_rust(&emit(&catalog));
-            let surroundings =
-                Surroundings { fetcher: FETCHER.clone(), environment: Default::default(), subscriptions: 1 };
+            let surroundings = Surroundings {
+                fetcher: FETCHER.clone(),
+                environment: Default::default(),
+                subscriptions: 1,
+                reloads: false,
+            };
             if let Err(error) = Site::new(catalog, surroundings) {
                 panic!("it compiled, and cannot be served: {error}");
             }

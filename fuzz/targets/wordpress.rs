@@ -76,7 +76,12 @@ fuzz_target!(|input: &[u8]| {
     *ANSWERS.lock().unwrap() = parts.map(<[u8]>::to_vec).collect();
     let index = letter.first().map_or(0, |letter| usize::from(letter.wrapping_sub(b'a'))) % ENTRIES.len();
     let Upstream { site, fetcher } = &*UPSTREAM;
-    let surroundings = Surroundings { fetcher: fetcher.forgetful(), environment: Default::default(), subscriptions: 0 };
+    let surroundings = Surroundings {
+        fetcher: fetcher.forgetful(),
+        environment: Default::default(),
+        subscriptions: 0,
+        reloads: false,
+    };
     let site = Site::new(site.clone(), surroundings).unwrap();
     let (letter, query) = ENTRIES[index];
     match RUNTIME.block_on(site.read("wp", &format!("wp://{letter}"))) {
