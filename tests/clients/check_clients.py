@@ -112,8 +112,8 @@ def check_live(uri, resource, read):
         uris = [content["uri"] for content in read["contents"]]
         return [] if uris == [uri] else [f"{uri}: expected one content, got {read}"]
     error = read["error"]
-    if error["code"] != INTERNAL_ERROR or not error["message"] or not error.get("data", {}).get("failure"):
-        return [f"{uri}: expected contents, or error {INTERNAL_ERROR} with a sentence and a `failure`, got {read}"]
+    if error["code"] != INTERNAL_ERROR or not error["message"] or not error.get("data", {}).get("requestId"):
+        return [f"{uri}: expected contents, or error {INTERNAL_ERROR} with a sentence and a `requestId`, got {read}"]
     return []
 
 
