@@ -237,7 +237,7 @@ impl Response {
             assert!(length == self.body.len() || self.body.is_empty(), "{self}");
         }
         match self.header("content-type") {
-            Some("application/json") if !self.body.is_empty() => {
+            Some("application/json") if !self.body.is_empty() && self.header("content-encoding").is_none() => {
                 serde_json::from_slice::<&RawValue>(&self.body).unwrap();
             }
             _ => {}
