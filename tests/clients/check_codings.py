@@ -2,7 +2,7 @@
 
 usage: check_codings.py --node NODE URL...
 
-curl, http.client with zlib, requests, httpx and Node.js decode. At least one answer to each must have been compressed.
+curl, zlib, gzip, zstandard, requests, httpx and Node.js decode. At least one answer to each must have been compressed.
 """
 
 import argparse
@@ -16,8 +16,9 @@ import urllib.parse
 import zlib
 from pathlib import Path
 
-import httpx
+import httpx2
 import requests
+import zstandard
 
 NODE = """
 const [url, ...messages] = JSON.parse(require("node:fs").readFileSync(0));
@@ -61,8 +62,9 @@ def clients(node):
         "curl": ask_curl,
         "zlib": lambda url, messages: [unzipped(*post(url, message, "gzip"), zlib_member) for message in messages],
         "gzip": lambda url, messages: [unzipped(*post(url, message, "gzip"), gzip.decompress) for message in messages],
-        "requests": lambda url, messages: ask_python(requests, url, messages),
-        "httpx": lambda url, messages: ask_python(httpx, url, messages),
+        "zstandard": lambda url, messages: [unzipped(*post(url, message, "zstd"), zstd_frame) for message in messages],
+        "requests": ask_requests,
+        "httpx": ask_httpx,
         "node": lambda url, messages: ask_node(node, url, messages),
     }
 
@@ -89,7 +91,7 @@ def post(url, message, coding):
 
 
 def unzipped(coding, body, decode):
-    return coding, decode(body) if coding == "gzip" else body
+    return coding, decode(body) if coding else body
 
 
 def zlib_member(body):
@@ -99,13 +101,24 @@ def zlib_member(body):
     return decoded
 
 
-def ask_python(library, url, messages):
-    headers = {"content-type": "application/json"}
+def zstd_frame(body):
+    decoder = zstandard.ZstdDecompressor().decompressobj()
+    decoded = decoder.decompress(body)
+    assert decoder.eof and not decoder.unused_data, "one frame and nothing behind it"
+    return decoded
+
+
+def ask_requests(url, messages):
     for message in messages:
-        response = library.post(url, content=message, headers=headers) if library is httpx else library.post(
-            url, data=message, headers=headers, timeout=30
-        )
+        response = requests.post(url, data=message, headers={"content-type": "application/json"}, timeout=30)
         yield response.headers.get("content-encoding"), response.content
+
+
+def ask_httpx(url, messages):
+    with httpx2.Client(timeout=30) as client:
+        for message in messages:
+            response = client.post(url, content=message, headers={"content-type": "application/json"})
+            yield response.headers.get("content-encoding"), response.content
 
 
 def ask_curl(url, messages):
