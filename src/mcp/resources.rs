@@ -109,28 +109,36 @@ pub(super) fn subscribe(server: Server<'_>, params: &Params<'_>) -> Result<Succe
 
 /// `resources/list`.
 pub(super) fn list(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
-    let items = server.site.catalog.rows(server.entry.resources).iter().map(|resource| resource.item);
-    page(server, params, "resources", r#""resources":["#, items, server.entry.resource_pages)
+    let rows = server.site.catalog.rows(server.entry.resources);
+    let items = Items { list: "resources", len: rows.len(), pages: server.entry.resource_pages };
+    page(server, params, items, r#""resources":["#, |index| Some(rows.get(index)?.item))
 }
 
 /// `resources/templates/list`.
 pub(super) fn list_templates(server: Server<'_>, params: &Params<'_>) -> Result<Success, Rejection> {
-    let items = server.site.catalog.rows(server.entry.templates).iter().map(|template| template.item);
-    page(server, params, "templates", r#""resourceTemplates":["#, items, server.entry.template_pages)
+    let rows = server.site.catalog.rows(server.entry.templates);
+    let items = Items { list: "templates", len: rows.len(), pages: server.entry.template_pages };
+    page(server, params, items, r#""resourceTemplates":["#, |index| Some(rows.get(index)?.item))
 }
 
+/// A list, as cursors and codings know it.
+struct Items {
+    list: &'static str,
+    len: usize,
+    pages: Table<Encoded>,
+}
+
+/// A page, from the first of its items to the last, without a look at those between.
 fn page(
     server: Server<'_>,
     params: &Params<'_>,
-    list: &str,
+    Items { list, len, pages }: Items,
     member: &'static str,
-    mut items: impl ExactSizeIterator<Item = Span>,
-    pages: Table<Encoded>,
+    item: impl Fn(usize) -> Option<Span>,
 ) -> Result<Success, Rejection> {
-    let page = pagination::page(server, list, items.len(), params.cursor()?.as_deref())?;
-    let mut page_items = items.by_ref().skip(page.start).take(page.end - page.start);
-    let first = page_items.next().unwrap_or_default();
-    let last = page_items.last().unwrap_or(first);
+    let page = pagination::page(server, list, len, params.cursor()?.as_deref())?;
+    let first = item(page.start).unwrap_or_default();
+    let last = page.end.checked_sub(1).and_then(item).unwrap_or(first);
     let end = match page.next {
         // In the alphabet of base64url nothing has to be escaped.
         Some(cursor) => format!(r#"],"nextCursor":"{cursor}"}}}}"#).into(),

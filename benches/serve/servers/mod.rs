@@ -131,14 +131,12 @@ impl Server {
         Question { address: self.address, method: method.to_owned(), path, headers: case.headers(), body }
     }
 
-    /// Seconds of a processor so far.
+    /// Seconds of a processor so far, of threads that have ended too, in steps of a hundredth.
     pub(crate) fn cpu(&self) -> io::Result<f64> {
-        let mut nanoseconds = 0.0;
-        for task in fs::read_dir(format!("/proc/{}/task", self.worker))? {
-            let text = fs::read_to_string(task?.path().join("schedstat"))?;
-            nanoseconds += text.split(' ').next().and_then(|text| text.parse::<f64>().ok()).unwrap_or_default();
-        }
-        Ok(nanoseconds / 1e9)
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.worker))?;
+        // The name of the program may hold spaces; behind it come the state and ten numbers before those of time.
+        let numbers = stat.rsplit_once(") ").map_or("", |(_, numbers)| numbers).split(' ').skip(11);
+        Ok(numbers.take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0)
     }
 
     /// Bytes of memory.
