@@ -188,3 +188,32 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn without_an_old_tree_that_compiles_all_was_added() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = folder.path().join("new/docs");
+    fs::create_dir_all(server.join("resources")).unwrap();
+    fs::write(server.join("server.yaml"), "").unwrap();
+    fs::write(server.join("resources/a.md"), "# A\n").unwrap();
+    for is_there in [false, true] {
+        if is_there {
+            fs::create_dir_all(folder.path().join("old/docs")).unwrap();
+            fs::write(folder.path().join("old/docs/server.yaml"), "titel: Docs\n").unwrap();
+        }
+        let output = diff(folder.path(), &["--format", "markdown"]);
+        assert_eq!(output.status.code(), Some(0));
+        assert!(
+            stdout(&output).starts_with("### Content: 1 added\n\nContent hash `nothing` → `"),
+            "{}",
+            stdout(&output)
+        );
+        assert_eq!(stderr(&output).contains("old/docs/server.yaml:1:1: titel: unknown key"), is_there);
+        assert!(stderr(&output).contains("nothing to compare with: there is no tree `old` that compiles"));
+    }
+    // What is wrong with the new tree is what counts.
+    fs::rename(folder.path().join("old"), folder.path().join("faulty")).unwrap();
+    fs::rename(folder.path().join("new"), folder.path().join("old")).unwrap();
+    fs::rename(folder.path().join("faulty"), folder.path().join("new")).unwrap();
+    assert_eq!(diff(folder.path(), &[]).status.code(), Some(1));
+}

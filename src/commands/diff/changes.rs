@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Changes {
-    /// The hashes of the two trees.
+    /// The hashes of the two trees; that of the old one is empty if there was nothing to compare with.
     pub(super) hash: Pair<String>,
     /// The servers that differ.
     pub(super) servers: Vec<ServerChange>,

@@ -64,9 +64,9 @@ pub(super) fn size(entry: &EntryChange) -> Option<String> {
     }
 }
 
-/// The beginning of a hash, as long as the version that is made of it.
+/// The beginning of a hash, as long as the version that is made of it; without a hash there was nothing.
 pub(super) fn short(hash: &str) -> &str {
-    hash.get(..12).unwrap_or(hash)
+    hash.get(..12).unwrap_or("nothing")
 }
 
 fn sign(status: Status) -> char {
