@@ -28,6 +28,7 @@ DEPLOY = Path(__file__).parents[2] / "deploy"
 KUBERNETES = DEPLOY / "kubernetes"
 # The oldest and the newest for which the manifests are meant.
 VERSIONS = ["1.31", "1.37"]
+NAMESPACE = "checked"
 
 
 def main():
@@ -55,7 +56,7 @@ def main():
         check_names(things)
     check_the_rest(rendered)
     check_variables()
-    run_as_pod(sys.argv[1], only(rendered["example"], "Deployment"), only(rendered["example"], "ConfigMap"))
+    run_as_pod(sys.argv[1])
     print(
         f"deploy: {len(rendered)} kustomizations, {len(own)} objects valid for Kubernetes {' and '.join(VERSIONS)}, "
         f"{len(custom)} custom resources valid"
@@ -67,14 +68,17 @@ def render(folder):
     return list(yaml.safe_load_all(done.stdout))
 
 
-def render_with(components):
-    """The base and these components."""
+def render_with(components, literals=None):
+    """The base, these components, and literals that are merged over those of the base."""
     with tempfile.TemporaryDirectory() as folder:
         relative = lambda path: os.path.relpath(path.resolve(), Path(folder).resolve())
         kustomization = {
-            "namespace": "checked",
+            "namespace": NAMESPACE,
             "resources": [relative(KUBERNETES / "base")],
             "components": [relative(component) for component in components],
+            "configMapGenerator": [
+                {"name": "mcpress", "behavior": "merge", "literals": [f"{key}={value}" for key, value in (literals or {}).items()]}
+            ],
         }
         (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
         return render(folder)
@@ -135,9 +139,11 @@ def check_deployment(things):
     }
     assert all(get["port"] == "http" for get in probes.values())
 
-    env = {variable["name"]: variable.get("value") for variable in container["env"]}
-    stopping = seconds(env["MCPRESS_DRAIN_DELAY"]) + seconds(env["MCPRESS_SHUTDOWN_TIMEOUT"])
-    assert 0 < seconds(env["MCPRESS_DRAIN_DELAY"]) and stopping < pod["terminationGracePeriodSeconds"]
+    # What stands in `env` wins over the ConfigMap, where no literal of an overlay changes it.
+    assert [variable["name"] for variable in container["env"]] == ["NAMESPACE", "MCPRESS_ALLOWED_HOSTS"]
+    settings = only(things, "ConfigMap")["data"]
+    stopping = seconds(settings["MCPRESS_DRAIN_DELAY"]) + seconds(settings["MCPRESS_SHUTDOWN_TIMEOUT"])
+    assert 0 < seconds(settings["MCPRESS_DRAIN_DELAY"]) and stopping < pod["terminationGracePeriodSeconds"]
 
 
 def check_names(things):
@@ -205,18 +211,31 @@ def check_variables():
         assert not unknown, f"{path}: the program does not read {', '.join(sorted(unknown))}"
 
 
-def run_as_pod(program, deployment, settings):
-    """Starts the program with the pod's environment and nothing else, and asks it what the cluster will ask it."""
-    (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    env = dict(settings["data"])
-    for variable in container["env"]:
-        value = variable.get("value", deployment["metadata"]["namespace"])
-        env[variable["name"]] = re.sub(r"\$\((\w+)\)", lambda match: env[match[1]], value)
-    hosts = [env["PUBLIC_HOST"], *(f"mcpress{rest}:80" for rest in ["", ".mcpress", ".mcpress.svc.cluster.local"])]
-    # Free ports, and no wait for a load balancer that is not there.
+def run_as_pod(program):
+    """Starts the program with the pod's environment and nothing else, and asks it what the cluster will ask it.
+
+    What an overlay sets is what the pod gets: free ports, no wait for a load balancer that is not there, and more hosts.
+    """
     with socket.create_server(("0.0.0.0", 0)) as free:
         metrics = free.getsockname()[1]
-    env |= {"MCPRESS_LISTEN": "0.0.0.0:0", "MCPRESS_METRICS_LISTEN": f"0.0.0.0:{metrics}", "MCPRESS_DRAIN_DELAY": "0s"}
+    literals = {
+        "PUBLIC_HOST": "mcp.example.org",
+        "MCPRESS_LISTEN": "0.0.0.0:0",
+        "MCPRESS_METRICS_LISTEN": f"0.0.0.0:{metrics}",
+        "MCPRESS_DRAIN_DELAY": "0s",
+    }
+    for further in [["mcp.example.net", "other.example.net:8443"], []]:
+        things = render_with([], literals | {"FURTHER_HOSTS": ",".join(further)})
+        (container,) = only(things, "Deployment")["spec"]["template"]["spec"]["containers"]
+        env = dict(only(things, "ConfigMap")["data"])
+        for variable in container["env"]:
+            value = variable.get("value", NAMESPACE)
+            env[variable["name"]] = re.sub(r"\$\((\w+)\)", lambda match: env[match[1]], value)
+        names = ["mcpress", *(f"mcpress.{NAMESPACE}{rest}" for rest in ["", ".svc", ".svc.cluster.local"])]
+        ask_as_cluster(program, env, [literals["PUBLIC_HOST"], *further, *(f"{name}:80" for name in names)], metrics)
+
+
+def ask_as_cluster(program, env, hosts, metrics):
     with subprocess.Popen([program], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             address = process.stdout.readline()

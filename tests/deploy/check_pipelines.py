@@ -44,17 +44,18 @@ def main():
         # busybox's shell, for which what POSIX has is enough.
         check(["shellcheck", "--shell", "sh", "-"], input="set -e\n" + script_of(gitlab, job))
 
-    with tempfile.TemporaryDirectory() as folder:
-        run_github(Setting(Path(folder), Path(sys.argv[1]).resolve()), github)
-    with tempfile.TemporaryDirectory() as folder:
-        run_gitlab(Setting(Path(folder), Path(sys.argv[1]).resolve()), gitlab)
+    # A tree that a change can be compared with, none, and one that does not compile.
+    for before in ["title: Handbook\n", None, "titel: Handbook\n"]:
+        for run, pipeline in [(run_github, github), (run_gitlab, gitlab)]:
+            with tempfile.TemporaryDirectory() as folder:
+                run(Setting(Path(folder), Path(sys.argv[1]).resolve(), before), pipeline)
     print(f"deploy: 2 pipelines valid, and the commands of {len(scripts)} steps and {len(jobs)} jobs run")
 
 
 class Setting:
     """A repository of content with a change, one of manifests, and what stands in for `docker` and `gh`."""
 
-    def __init__(self, folder, program):
+    def __init__(self, folder, program, before):
         self.content, self.manifests, self.log = folder / "content", folder / "manifests.git", folder / "log"
         self.log.touch()
         tools = folder / "bin"
@@ -66,7 +67,11 @@ class Setting:
                 'login '*) read -r _ ;;
                 'buildx build') case "$*" in *--metadata-file*) echo '{{"containerimage.digest":"{DIGEST}"}}' >image.json ;; esac ;;
                 esac''',
-            "gh": "",
+            "gh": f'''
+                case "$*" in
+                *--paginate*) cat {folder}/comment 2>/dev/null || true ;;
+                *'--method POST'*) echo 9 >{folder}/comment ;;
+                esac''',
             "apk": "",
         }.items():
             (tools / name).write_text(f'#!/bin/sh\necho "{name} $*" >>{self.log}\n{script}\n')
@@ -75,12 +80,16 @@ class Setting:
         self.env = {"PATH": f"{tools}:{os.environ['PATH']}", "HOME": str(folder), **author}
 
         server = self.content / "content/handbook"
-        (server / "resources").mkdir(parents=True)
-        (server / "server.yaml").write_text("title: Handbook\n")
-        (server / "resources/holidays.md").write_text("# Holidays\n\n30 days.\n")
+        self.content.mkdir()
         self.git("init", "--quiet", "--initial-branch=main")
+        if before:
+            (server / "resources").mkdir(parents=True)
+            (server / "server.yaml").write_text(before)
+            (server / "resources/holidays.md").write_text("# Holidays\n\n30 days.\n")
         self.git("add", "--all")
-        self.git("commit", "--quiet", "--message", "first")
+        self.git("commit", "--quiet", "--allow-empty", "--message", "first")
+        (server / "resources").mkdir(parents=True, exist_ok=True)
+        (server / "server.yaml").write_text("title: Handbook\n")
         (server / "resources/offices.md").write_text("# Offices\n\nLisbon.\n")
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", "second")
@@ -149,8 +158,14 @@ def run_github(setting, workflow):
     assert re.fullmatch("[0-9a-f]{64}", hash), hash
     setting.check_rollout(f"handbook: roll out {commit[:12]}", hash)
     log = setting.log.read_text()
-    assert "gh pr comment 7 --repo OWNER/handbook --edit-last" in log and f"--build-arg CONTENT_HASH={hash}" in log, log
-    assert "handbook://offices" in (setting.content / "diff.md").read_text()
+    assert f"--build-arg CONTENT_HASH={hash}" in log, log
+    comments = "repos/OWNER/handbook/issues"
+    assert re.findall(r"gh api --silent --method (.*)", log) == [
+        f"POST {comments}/7/comments --field body=@diff.md",
+        f"PATCH {comments}/comments/9 --field body=@diff.md",
+    ], log
+    diff = (setting.content / "diff.md").read_text()
+    assert diff.startswith(MARK) and "handbook://offices" in diff, diff
 
 
 def run_gitlab(setting, pipeline):
