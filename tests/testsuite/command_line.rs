@@ -54,6 +54,9 @@ fn the_version_names_the_content() {
 #[test]
 fn help_names_every_command_and_flag() {
     let output = run(&["--help"]);
+    let first = "Serves the content that was compiled into it over the Model Context Protocol";
+    assert_eq!(stdout(&output).lines().next().map(|line| line.trim_end_matches('.')), Some(first));
+    assert_eq!(stdout(&run(&["-h"])).lines().next(), Some(first));
     for text in [
         "serve",
         "list",
