@@ -289,7 +289,12 @@ impl Config {
         match first_own(&arguments).as_deref() {
             // The flags of `serve` are those of the program too. They are only known here where they are only shown:
             // what the environment says of them is nothing to other commands.
-            Some("-h" | "--help" | "help") => command = Serve::augment_args(command),
+            Some("-h" | "--help" | "help") => {
+                let about = command.get_about().cloned().unwrap_or_default();
+                let long_about = command.get_long_about().cloned().unwrap_or_default();
+                // It also takes over what `Serve` says of itself.
+                command = Serve::augment_args(command).about(about).long_about(long_about);
+            }
             Some("-V" | "--version") => {}
             Some(argument) if !argument.starts_with('-') => {}
             _ => arguments.insert(arguments.len().min(1), "serve".into()),

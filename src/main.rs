@@ -4,10 +4,7 @@ mod commands;
 mod config;
 mod content;
 
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::{io, process::ExitCode};
 
 use mcpress::mcp::Site;
 use tracing_subscriber::{filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
@@ -33,7 +30,7 @@ async fn main() -> ExitCode {
     match run(config.command).await {
         Ok(code) => code,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "error: {error}");
+            commands::error(error);
             FAILED.into()
         }
     }

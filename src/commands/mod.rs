@@ -21,7 +21,7 @@ use std::{
 
 use mcpress::{fetch::Fetcher, mcp::Surroundings};
 use mcpress_catalog::Catalog;
-use mcpress_compiler::{Compiled, Diagnostic, compile};
+use mcpress_compiler::{Compiled, Diagnostic, compile, escape};
 
 use crate::config::{Fetch, environment};
 
@@ -43,6 +43,9 @@ pub(crate) const FAILED: u8 = 1;
 pub(crate) const UNUSABLE: u8 = 2;
 /// What was asked for is done, and there is something to look at: `import` left something out, `diff` was asked to tell.
 pub(crate) const DIFFERENT: u8 = 3;
+
+/// What stands between a message and its hint.
+const HINT: &str = "\n  hint: ";
 
 /// The catalog of a tree; nothing if it has errors. Either way it says what it found.
 fn load(dir: &Path) -> Option<Catalog> {
@@ -77,22 +80,10 @@ fn print(diagnostics: &[Diagnostic]) {
 /// A text that somebody else chose, on one line and cut off where it is long: nothing in it moves what stands around it.
 fn printable(text: &str) -> String {
     const LONGEST: usize = 500;
-    let mut out = String::new();
-    for (index, character) in text.chars().enumerate() {
-        match character {
-            _ if index == LONGEST => {
-                out.push('…');
-                break;
-            }
-            // Marks that turn the direction of what follows, and line ends that are no control characters.
-            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
-                out.extend(character.escape_unicode());
-            }
-            character if character.is_control() => out.extend(character.escape_debug()),
-            character => out.push(character),
-        }
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => escape(&text[..end]) + "…",
+        None => escape(text),
     }
-    out
 }
 
 fn failure(message: impl Display) -> ExitCode {
@@ -105,8 +96,11 @@ fn unusable(message: impl Display) -> ExitCode {
     UNUSABLE.into()
 }
 
-fn error(message: impl Display) {
-    let _ = writeln!(io::stderr(), "error: {message}");
+/// Messages name what was given to the program, which may hold line ends; only the hint has a line of its own.
+pub(crate) fn error(message: impl Display) {
+    let message = message.to_string();
+    let lines: Vec<String> = message.split(HINT).map(escape).collect();
+    let _ = writeln!(io::stderr(), "error: {}", lines.join(HINT));
 }
 
 #[cfg(test)]

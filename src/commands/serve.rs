@@ -16,6 +16,7 @@ use mcpress::{
     server,
 };
 use mcpress_catalog::Catalog;
+use mcpress_compiler::escape;
 use tokio::{net::TcpListener, sync::watch};
 use tracing::info;
 
@@ -30,8 +31,11 @@ pub(crate) async fn serve_compiled(catalog: Catalog, flags: &Serve) -> io::Resul
         Err(error) => return Ok(unusable(error)),
     };
     if !site.missing().is_empty() {
-        let lines = site.missing().iter().map(|Missing { name, place }| format!("\n  {name}, needed by {place}"));
-        return Ok(unusable(format_args!("variables are missing in the environment:{}", lines.collect::<String>())));
+        let code = unusable("variables are missing in the environment:");
+        for Missing { name, place } in site.missing() {
+            let _ = writeln!(io::stderr(), "  {name}, needed by {}", escape(place));
+        }
+        return Ok(code);
     }
     // Nothing else is ever published.
     let (_, site) = watch::channel(Arc::new(site));

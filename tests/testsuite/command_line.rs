@@ -54,6 +54,9 @@ fn the_version_names_the_content() {
 #[test]
 fn help_names_every_command_and_flag() {
     let output = run(&["--help"]);
+    let first = "Serves the content that was compiled into it over the Model Context Protocol";
+    assert_eq!(stdout(&output).lines().next().map(|line| line.trim_end_matches('.')), Some(first));
+    assert_eq!(stdout(&run(&["-h"])).lines().next(), Some(first));
     for text in [
         "serve",
         "list",
@@ -112,6 +115,30 @@ fn what_does_not_exist_is_an_error_on_stderr() {
     ] {
         let output = run(arguments);
         assert_eq!((stdout(&output), stderr(&output), output.status.code()), ("", message, Some(1)));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_others_wrote_begins_no_line() {
+    let tree = tempfile::tempdir().unwrap();
+    let resources = tree.path().join("t/resources");
+    fs::create_dir_all(&resources).unwrap();
+    fs::write(tree.path().join("t/server.yaml"), "\"x\\n::error::key\": 1\n").unwrap();
+    fs::write(resources.join("a.yaml"), "uri: \"s://x\\n::error::\\e[31mx\"\nstatic: {text: x}\n").unwrap();
+    fs::write(resources.join("b\n::error::.yaml"), "uri: 1 2\nstatic: {}\n").unwrap();
+    let tree = tree.path().to_str().unwrap();
+    for arguments in [
+        &["check", tree][..],
+        &["read", "no\n::error::", "x:x"],
+        &["read", "examples", "x:\n::error::"],
+        &["new", "server", "no\n::error::", "--dir", tree],
+    ] {
+        let output = run(arguments);
+        let text = stderr(&output);
+        assert!(!output.status.success() && text.contains("\\n::error::"), "{text}");
+        let ours = |line: &str| ["error: ", "warning: ", "  hint: "].iter().any(|start| line.starts_with(start));
+        assert!(text.lines().all(ours) && !text.contains('\u{1b}'), "{text}");
     }
 }
 

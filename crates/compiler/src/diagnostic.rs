@@ -85,20 +85,20 @@ impl Diagnostic {
 }
 
 /// `path:line:column: field: message`, then the hint on a line of its own. What stands before it (`error: `) is left
-/// to whoever prints it.
+/// to whoever prints it. Authors' texts begin no line: the log of a pipeline may take one for a command.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.path)?;
+        f.write_str(&escape(&self.path))?;
         if let Some(Position { line, column }) = self.position {
             write!(f, ":{line}:{column}")?;
         }
         f.write_str(": ")?;
         if !self.field.is_empty() {
-            write!(f, "{}: ", self.field)?;
+            write!(f, "{}: ", escape(&self.field))?;
         }
-        f.write_str(&self.message)?;
+        f.write_str(&escape(&self.message))?;
         if let Some(hint) = &self.hint {
-            write!(f, "\n  hint: {hint}")?;
+            write!(f, "\n  hint: {}", escape(hint))?;
         }
         Ok(())
     }
@@ -111,6 +111,22 @@ impl fmt::Display for Severity {
             Self::Warning => "warning",
         })
     }
+}
+
+/// A text that somebody else chose, on one line: what would move what stands around it is shown as an escape.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            // Marks that turn the direction of what follows, and line ends that are no control characters.
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
+                out.extend(character.escape_unicode())
+            }
+            character if character.is_control() => out.extend(character.escape_debug()),
+            character => out.push(character),
+        }
+    }
+    out
 }
 
 /// The path that leads to a file of the tree at `root` from the current folder, if the tree lies below it.

@@ -4,7 +4,7 @@
 //! - [`compile`] does all but the last step; nothing in here prints or exits. [`compile_files`] does the same with files
 //!   that are not on disk.
 //! - [`emit()`] writes the table that the binary is built from.
-//! - [`Diagnostic`] is what is wrong with a tree.
+//! - [`Diagnostic`] is what is wrong with a tree; [`escape`] keeps what others wrote on one line.
 //! - [`schema()`] gives editors the JSON Schema of a file of the tree.
 //!
 //! A file goes through `tree` (read), `yaml` (parsed, every value with its place), `definition` (as its author wrote
@@ -39,7 +39,7 @@ use std::{collections::BTreeMap, path::Path};
 use mcpress_catalog::Catalog;
 
 pub use blob::TooLarge;
-pub use diagnostic::{Diagnostic, Position, Severity};
+pub use diagnostic::{Diagnostic, Position, Severity, escape};
 pub use emit::emit;
 pub use encode::{Cache, encode};
 pub use schema::{SCHEMAS, schema};
