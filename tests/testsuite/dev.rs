@@ -61,7 +61,10 @@ struct Dev {
 
 impl Dev {
     fn spawn(folder: &Path, arguments: &[&str]) -> Self {
-        let tree = content(folder);
+        Self::spawn_at(&content(folder), arguments)
+    }
+
+    fn spawn_at(tree: &Path, arguments: &[&str]) -> Self {
         let mut command = mcpress(&["dev", tree.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
         let mut child = command.args(arguments).spawn().unwrap();
         let (addresses, lines) = (lines(child.stdout.take().unwrap()), lines(child.stderr.take().unwrap()));
@@ -504,4 +507,73 @@ async fn a_folder_that_a_link_names_may_be_another_one() {
         write(folder.path(), "resources/a.md", "three");
         becomes(&client, "docs://a", Ok("three")).await;
     }
+}
+
+/// Serves `path` below a folder, which leads to a tree that says `one`.
+async fn serving(folder: &Path, path: &str) -> (Dev, Client) {
+    let mut dev = Dev::spawn_at(&folder.join(path), &[]);
+    let (client, _) = dev.address().await;
+    assert_eq!(read(&client, "docs://a").await.unwrap(), "one");
+    (dev, client)
+}
+
+/// A tree whose resource `a` is this.
+fn tree_at(path: &Path, text: &str) {
+    fs::create_dir_all(path.join("docs/resources")).unwrap();
+    fs::write(path.join("docs/server.yaml"), "title: Docs\n").unwrap();
+    fs::write(path.join("docs/resources/a.md"), text).unwrap();
+}
+
+#[tokio::test]
+async fn a_folder_above_the_tree_may_go_and_come_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (site, old) = (folder.path().join("site"), folder.path().join("old"));
+    let tree = site.join("content");
+    tree_at(&tree, "one");
+    let (mut dev, client) = serving(folder.path(), "site/content").await;
+
+    // It is gone with everything above it, as in a branch that has it not.
+    fs::remove_dir_all(&site).unwrap();
+    dev.says("not reloaded").await;
+    assert_eq!(read(&client, "docs://a").await.unwrap(), "one");
+    tree_at(&tree, "two");
+    becomes(&client, "docs://a", Ok("two")).await;
+    fs::write(tree.join("docs/resources/a.md"), "three").unwrap();
+    becomes(&client, "docs://a", Ok("three")).await;
+
+    // It is moved away, where nobody looks at it.
+    fs::rename(&site, &old).unwrap();
+    dev.says("not reloaded").await;
+    tree_at(&tree, "four");
+    becomes(&client, "docs://a", Ok("four")).await;
+    fs::write(old.join("content/docs/resources/a.md"), "elsewhere").unwrap();
+    fs::write(tree.join("docs/resources/a.md"), "five").unwrap();
+    becomes(&client, "docs://a", Ok("five")).await;
+
+    // Another one is put in its place before anybody can look.
+    tree_at(&folder.path().join("next/content"), "six");
+    fs::remove_dir_all(&old).unwrap();
+    fs::rename(&site, &old).unwrap();
+    fs::rename(folder.path().join("next"), &site).unwrap();
+    becomes(&client, "docs://a", Ok("six")).await;
+    fs::write(tree.join("docs/resources/a.md"), "seven").unwrap();
+    becomes(&client, "docs://a", Ok("seven")).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_above_the_tree_may_lead_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = |version: &str| {
+        std::os::unix::fs::symlink(version, folder.path().join("new")).unwrap();
+        fs::rename(folder.path().join("new"), folder.path().join("current")).unwrap();
+    };
+    tree_at(&folder.path().join("v1/content"), "one");
+    tree_at(&folder.path().join("v2/content"), "two");
+    link("v1");
+    let (_dev, client) = serving(folder.path(), "current/content").await;
+    link("v2");
+    becomes(&client, "docs://a", Ok("two")).await;
+    fs::write(folder.path().join("v2/content/docs/resources/a.md"), "three").unwrap();
+    becomes(&client, "docs://a", Ok("three")).await;
 }

@@ -15,7 +15,7 @@ use notify::{
 use tokio::{
     sync::Notify,
     task::block_in_place,
-    time::{Instant, timeout_at},
+    time::{Instant, timeout, timeout_at},
 };
 
 /// How long nothing must change: editors and version control write several files at once, and one file in several
@@ -28,13 +28,33 @@ const MAX_WAIT: Duration = Duration::from_secs(1);
 /// How often to look where the system does not tell.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
+/// How often to look where the path leads: it may lead elsewhere because of any folder or link on the way, and the
+/// system tells of what is watched only.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
 /// A tree that is watched.
 pub(super) struct Watched {
     dir: PathBuf,
     changed: Arc<Notify>,
-    /// Watches as long as it is held.
-    _watcher: Box<dyn Watcher + Send>,
-    is_polled: bool,
+    watching: Watching,
+}
+
+/// How it is watched, as long as this is held.
+enum Watching {
+    /// By the system, which watches the folder that stood there; nothing if none did.
+    Told { _watcher: RecommendedWatcher, folder: Option<Folder> },
+    /// By looking, which sees whatever stands there.
+    Looking { _watcher: PollWatcher },
+}
+
+/// Which folder it is: another one may take its place.
+#[derive(PartialEq, Eq)]
+struct Folder {
+    /// Without links.
+    path: PathBuf,
+    /// Device and inode.
+    #[cfg(unix)]
+    id: (u64, u64),
 }
 
 impl Watched {
@@ -42,29 +62,53 @@ impl Watched {
     pub(super) fn start(dir: &Path, poll: bool) -> io::Result<Self> {
         let dir = std::path::absolute(dir)?;
         let changed = Arc::new(Notify::new());
-        let (watcher, is_polled) = watch(&dir, &changed, poll)?;
-        Ok(Self { dir, changed, _watcher: watcher, is_polled })
+        let watching = watch(&dir, &changed, poll)?;
+        Ok(Self { dir, changed, watching })
     }
 
     /// Waits for a change, and until those that come with it are over.
     pub(super) async fn changed(&mut self) -> io::Result<()> {
-        self.changed.notified().await;
+        while timeout(LOOK_INTERVAL, self.changed.notified()).await.is_err() {
+            if let Watching::Told { folder, .. } = &self.watching
+                && block_in_place(|| Folder::at(&self.dir)) != *folder
+            {
+                break;
+            }
+        }
         let last = Instant::now() + MAX_WAIT;
         let quiet = || last.min(Instant::now() + QUIET);
         while Instant::now() < last && timeout_at(quiet(), self.changed.notified()).await.is_ok() {}
-        if !self.is_polled {
+        if matches!(self.watching, Watching::Told { .. }) {
             // Another folder may stand where one was watched. Who looks sees that without further ado.
-            (self._watcher, self.is_polled) = block_in_place(|| watch(&self.dir, &self.changed, false))?;
+            self.watching = block_in_place(|| watch(&self.dir, &self.changed, false))?;
         }
         Ok(())
     }
 }
 
-/// Watches a tree; the second value is true if that is done by looking.
-fn watch(dir: &Path, changed: &Arc<Notify>, poll: bool) -> io::Result<(Box<dyn Watcher + Send>, bool)> {
+impl Folder {
+    /// Where a path leads at the moment, if it leads anywhere.
+    fn at(dir: &Path) -> Option<Self> {
+        let path = dir.canonicalize().ok()?;
+        #[cfg(unix)]
+        let id = {
+            use std::os::unix::fs::MetadataExt;
+            let metadata = path.metadata().ok()?;
+            (metadata.dev(), metadata.ino())
+        };
+        Some(Self {
+            path,
+            #[cfg(unix)]
+            id,
+        })
+    }
+}
+
+/// Watches a tree.
+fn watch(dir: &Path, changed: &Arc<Notify>, poll: bool) -> io::Result<Watching> {
     if !poll {
         match told(dir, changed) {
-            Ok(watcher) => return Ok((Box::new(watcher), false)),
+            Ok(watching) => return Ok(watching),
             Err(error) => {
                 let reason = match error.kind {
                     ErrorKind::MaxFilesWatch => "its limit of watches is reached".to_owned(),
@@ -78,14 +122,14 @@ fn watch(dir: &Path, changed: &Arc<Notify>, poll: bool) -> io::Result<(Box<dyn W
             }
         }
     }
-    Ok((Box::new(looking(dir, changed).map_err(io::Error::other)?), true))
+    looking(dir, changed).map_err(io::Error::other)
 }
 
 /// Asks the system.
-fn told(dir: &Path, changed: &Arc<Notify>) -> notify::Result<RecommendedWatcher> {
-    let real = dir.canonicalize().ok();
+fn told(dir: &Path, changed: &Arc<Notify>) -> notify::Result<Watching> {
+    let folder = Folder::at(dir);
     let mut roots = vec![dir.to_owned()];
-    roots.extend(real.clone().filter(|real| real != dir));
+    roots.extend(folder.iter().map(|folder| folder.path.clone()).filter(|path| path != dir));
     let changed = Arc::clone(changed);
     let below = roots.clone();
     // An error is that something is no longer watched, which is found out by watching again.
@@ -97,18 +141,21 @@ fn told(dir: &Path, changed: &Arc<Notify>) -> notify::Result<RecommendedWatcher>
     // Links lead to places inside the tree, which are watched anyway, or the tree does not compile.
     let mut watcher = RecommendedWatcher::new(tell, Config::default().with_follow_symlinks(false))?;
     for parent in roots.iter().filter_map(|root| root.parent()) {
-        // For when the folder itself is removed or replaced; where that cannot be seen, its content still can.
+        // For when the folder itself is removed or replaced, so that this is told at once. Where it is not, it is seen
+        // within a second.
         let _ = watcher.watch(parent, NonRecursive);
     }
-    match real.map(|real| watcher.watch(&real, Recursive)) {
-        // What has gone meanwhile has been told of by the folder that held it.
-        Some(Err(error)) if !matches!(error.kind, ErrorKind::PathNotFound) => Err(error),
-        _ => Ok(watcher),
-    }
+    let folder = match folder.map(|folder| (watcher.watch(&folder.path, Recursive), folder)) {
+        Some((Ok(()), folder)) => Some(folder),
+        // It has gone meanwhile. Whatever comes in its place is another one.
+        Some((Err(error), _)) if !matches!(error.kind, ErrorKind::PathNotFound) => return Err(error),
+        _ => None,
+    };
+    Ok(Watching::Told { _watcher: watcher, folder })
 }
 
 /// Looks, and at the contents too: times are kept by some who replace a file, and not exact everywhere.
-fn looking(dir: &Path, changed: &Arc<Notify>) -> notify::Result<PollWatcher> {
+fn looking(dir: &Path, changed: &Arc<Notify>) -> notify::Result<Watching> {
     let (changed, below) = (Arc::clone(changed), [dir.to_owned()]);
     // An error is that the folder is not there, which it says each time.
     let tell = move |event: notify::Result<Event>| {
@@ -119,7 +166,7 @@ fn looking(dir: &Path, changed: &Arc<Notify>) -> notify::Result<PollWatcher> {
     let config = Config::default().with_poll_interval(POLL_INTERVAL).with_compare_contents(true);
     let mut watcher = PollWatcher::new(tell, config.with_follow_symlinks(false))?;
     watcher.watch(dir, Recursive)?;
-    Ok(watcher)
+    Ok(Watching::Looking { _watcher: watcher })
 }
 
 /// Whether something has happened to a file of the tree. Hidden ones are none, and to be read is nothing: the compiler
