@@ -214,7 +214,7 @@ async fn endpoint(
     }
     let address = || {
         let lines = head.headers.get_all("x-forwarded-for").iter();
-        app.proxies.client(peer, lines.map(|line| line.to_str().unwrap_or_default()))
+        app.proxies.client(peer, lines.map(HeaderValue::as_bytes))
     };
     let admitted = match gate::admit(server, &head.headers, address).await {
         Ok(admitted) => admitted,

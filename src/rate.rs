@@ -4,7 +4,7 @@
 use std::{
     net::{IpAddr, Ipv6Addr},
     num::NonZeroU32,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -26,7 +26,10 @@ const MAX_CLIENTS: usize = 10_000;
 
 /// The requests of all clients of one server.
 pub(crate) struct Rate<C: Clock = MonotonicClock> {
-    clients: RateLimiter<Client, Clients, C, NoOpMiddleware<C::Instant>>,
+    limiter: RateLimiter<Client, Clients, C, NoOpMiddleware<C::Instant>>,
+    clients: Clients,
+    /// What one request counts for.
+    one: Nanos,
     burst: u32,
 }
 
@@ -59,8 +62,9 @@ impl<C: Clock> Rate<C> {
         let at_least_one = |number: u32| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
         let burst = at_least_one(limits.burst);
         let quota = Quota::per_minute(at_least_one(limits.requests_per_minute)).allow_burst(burst);
-        let clients = Clients(Mutex::new(LruCache::unbounded()));
-        Self { clients: RateLimiter::new(quota, clients, clock), burst: burst.get() }
+        let clients = Clients(Arc::new(Mutex::new(LruCache::unbounded())));
+        let limiter = RateLimiter::new(quota, clients.clone(), clock);
+        Self { limiter, clients, one: quota.replenish_interval().into(), burst: burst.get() }
     }
 
     /// Takes one request from what a client has left.
@@ -68,19 +72,30 @@ impl<C: Clock> Rate<C> {
         self.take_several(client, NonZeroU32::MIN)
     }
 
-    /// Takes the rest of so many messages, of which the first is taken already, or none of them.
+    /// Gives back one request that was taken.
+    pub(crate) fn give_back(&self, client: Client) {
+        let mut clients = self.clients.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(used_up) = clients.get_mut(&client) {
+            *used_up = used_up.saturating_sub(self.one);
+        }
+    }
+
+    /// Takes the rest of so many messages, of which the first is taken already. Where there is no room for all of them
+    /// yet, the first is given back: who comes again after the wait finds room for the whole batch.
     pub(crate) fn take_rest(&self, client: Client, messages: usize) -> Result<(), Exceeded> {
         let messages = u32::try_from(messages).unwrap_or(u32::MAX);
         if messages > self.burst {
             return Err(Exceeded::Burst(self.burst));
         }
-        NonZeroU32::new(messages.saturating_sub(1)).map_or(Ok(()), |further| self.take_several(client, further))
+        let Some(further) = NonZeroU32::new(messages.saturating_sub(1)) else { return Ok(()) };
+        // The wait for the rest is that for all of them once the first is given back.
+        self.take_several(client, further).inspect_err(|_| self.give_back(client))
     }
 
     fn take_several(&self, client: Client, requests: NonZeroU32) -> Result<(), Exceeded> {
-        match self.clients.check_key_n(&client, requests) {
+        match self.limiter.check_key_n(&client, requests) {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(not_yet)) => Err(Exceeded::Wait(not_yet.wait_time_from(self.clients.clock().now()))),
+            Ok(Err(not_yet)) => Err(Exceeded::Wait(not_yet.wait_time_from(self.limiter.clock().now()))),
             Err(InsufficientCapacity(burst)) => Err(Exceeded::Burst(burst)),
         }
     }
@@ -97,7 +112,8 @@ impl Client {
 }
 
 /// When each client has used up what it may ask at once.
-struct Clients(Mutex<LruCache<Client, Nanos>>);
+#[derive(Clone)]
+struct Clients(Arc<Mutex<LruCache<Client, Nanos>>>);
 
 impl StateStore for Clients {
     type Key = Client;
@@ -167,6 +183,22 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_gets_through_after_the_wait_that_it_was_told() {
+        let (rate, clock) = rate(60, 5);
+        let one = client("203.0.113.7");
+        assert_eq!(take(&rate, one, 4), Ok(()));
+        let batch = || rate.take(one).and_then(|()| rate.take_rest(one, 5));
+        assert_eq!(batch(), Err(Exceeded::Wait(Duration::from_secs(4))));
+        assert_eq!(batch(), Err(Exceeded::Wait(Duration::from_secs(4))), "a refusal costs nothing");
+        clock.advance(Duration::from_secs(4));
+        assert_eq!(batch(), Ok(()));
+        assert_eq!(batch(), Err(Exceeded::Wait(Duration::from_secs(1))));
+        rate.give_back(one);
+        assert_eq!(rate.take(one), Ok(()));
+        assert_eq!(rate.take(one), Err(Exceeded::Wait(Duration::from_secs(1))), "no more is given back than was taken");
+    }
+
+    #[test]
     fn extreme_limits_are_no_trouble() {
         for (requests_per_minute, burst) in [(1, 1), (1, 1_000_000), (1_000_000, 1), (1_000_000, 1_000_000)] {
             let (rate, clock) = rate(requests_per_minute, burst);
@@ -190,6 +222,6 @@ mod tests {
         for number in 0..2 * MAX_CLIENTS as u32 {
             assert_eq!(take(&rate, Client::at(std::net::Ipv4Addr::from_bits(number).into()), 1), Ok(()));
         }
-        assert_eq!(rate.clients.into_state_store().0.into_inner().unwrap().len(), MAX_CLIENTS);
+        assert_eq!(rate.clients.0.lock().unwrap().len(), MAX_CLIENTS);
     }
 }

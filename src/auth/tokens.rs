@@ -31,6 +31,10 @@ impl Tokens {
             None if !entry.bytes().all(is_token68) => {
                 Err(TokenError(format!("entry {number} holds what no bearer token may; `mcpress token` makes one")))
             }
+            None if digest_of_hex(entry).is_some() => Err(TokenError(format!(
+                "entry {number} looks like the hash of a token; write `{HASH}` in front of it, or take a token that is \
+                 not 64 hex digits"
+            ))),
             None if entry.len() < MIN_LENGTH => Err(TokenError(format!(
                 "entry {number} is shorter than {MIN_LENGTH} characters; `mcpress token` makes one that is long enough"
             ))),
@@ -136,6 +140,11 @@ mod tests {
             (
                 "sha256:0000000000000000000000000000000000000000000000000000000000000000,sha256:12",
                 "entry 2 is no hash: `sha256:` and 64 hex digits make one",
+            ),
+            (
+                "9F86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                "entry 1 looks like the hash of a token; write `sha256:` in front of it, or take a token that is not 64 \
+                 hex digits",
             ),
             (
                 "pässword-pässword-pässword-pässword",
