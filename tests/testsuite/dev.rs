@@ -283,8 +283,10 @@ async fn a_variable_that_is_missing_keeps_what_was_served() {
     let (mut dev, client) = Dev::start(folder.path(), &[]).await;
     write(folder.path(), "resources/b.yaml", "# B\nuri: docs://b\nurl: https://${NOWHERE_TO_BE_FOUND}/\n");
     let said = dev.says("not reloaded").await;
-    let expected = "docs/resources/b.yaml:2: the variable `NOWHERE_TO_BE_FOUND` is missing in the environment";
-    assert!(said.contains(expected), "{said}");
+    let file = content(folder.path()).join("docs/resources/b.yaml");
+    let expected =
+        format!("error: {}:2: the variable `NOWHERE_TO_BE_FOUND` is missing in the environment", file.display());
+    assert!(said.contains(&expected), "{said}");
     assert_eq!(read(&client, "docs://a").await.unwrap(), "one");
     assert_eq!(read(&client, "docs://b").await, Err(-32602));
 }
