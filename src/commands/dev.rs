@@ -114,7 +114,7 @@ fn load(dir: &Path, old: &Site) -> Result<Loaded, Vec<Diagnostic>> {
     let site = old.reload(catalog).map_err(|error| vec![fault(&dir.to_string_lossy(), error.to_string())])?;
     let missing = |Missing { name, place }: &Missing| {
         let hint = "a program that runs gets no new variables: set it and start again";
-        fault(place, format!("the variable `{name}` is missing in the environment")).hint(hint)
+        fault(place, format!("the variable `{name}` is missing in the environment")).relative_to(dir).hint(hint)
     };
     match site.missing() {
         [] => {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use mcpress_catalog::{
     Catalog, Span,
+    access::{Access, Auth},
     source::{Definition, Source},
 };
 
@@ -48,6 +49,14 @@ pub(super) fn is_list_changed(old: Server<'_>, new: Server<'_>) -> bool {
         [slice(server, resources), slice(server, templates)]
     }
     items(old) != items(new)
+}
+
+/// Whether other tokens are asked for than before, or some where none were.
+pub(super) fn is_auth_changed(old: Server<'_>, new: Server<'_>) -> bool {
+    fn auth(server: Server<'_>) -> Option<Auth> {
+        serde_json::from_str::<Access>(server.site.catalog.text(server.entry.access)).ok()?.auth
+    }
+    auth(old) != auth(new)
 }
 
 /// Whether a read of this URI may give something else.

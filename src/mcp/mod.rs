@@ -192,7 +192,10 @@ async fn batch(server: Server<'_>, headers: Headers<'_>, elements: &[&RawValue],
         return failure(record, status, None, &error);
     }
     let mut frames = Vec::new();
+    let trace = record.trace.clone();
     for element in elements {
+        // A message may name a trace of its own, which is not that of the next one.
+        record.trace = trace.clone();
         match message(server, headers, element.get(), record).await {
             Reply::Response(_, response, _) => {
                 frames.push(Bytes::from_static(if frames.is_empty() { b"[" } else { b"," }));

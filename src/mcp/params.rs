@@ -8,6 +8,9 @@ use serde_json::value::RawValue;
 use super::era::Rejection;
 use crate::jsonrpc::{self, Error, INVALID_REQUEST, present};
 
+/// URIs that one subscription may name: each is looked up, and may be rendered, at each change.
+const MAX_SUBSCRIBED: usize = 1000;
+
 /// `params` of a request.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -81,8 +84,13 @@ impl<'a> Params<'a> {
         let notifications = self.notifications.filter(|notifications| jsonrpc::is_object(notifications));
         let notifications =
             notifications.ok_or_else(|| Error::invalid_params("Invalid params: `notifications` is not an object"))?;
-        serde_json::from_str(notifications.get())
-            .map_err(|error| Error::invalid_params(format!("Invalid params: notifications: {error}")))
+        let notifications: Notifications = serde_json::from_str(notifications.get())
+            .map_err(|error| Error::invalid_params(format!("Invalid params: notifications: {error}")))?;
+        if notifications.resource_subscriptions.len() > MAX_SUBSCRIBED {
+            let message = "Invalid params: notifications: `resourceSubscriptions` has more than 1000 URIs";
+            return Err(Error::invalid_params(message));
+        }
+        Ok(notifications)
     }
 
     /// `null` is the same as no cursor.

@@ -5,7 +5,10 @@ use std::{collections::HashSet, future::pending, sync::Arc};
 
 use futures_util::{Stream, stream};
 use serde_json::{Value, json, value::RawValue};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::{
+    sync::{OwnedSemaphorePermit, watch},
+    task::spawn_blocking,
+};
 
 use super::{Server, Site, Status, changes, era::Rejection, params::Notifications};
 use crate::{
@@ -75,16 +78,19 @@ impl Server<'_> {
 
 impl Watched {
     /// The notifications that each change brings, beginning with what has changed since the site that was `seen`. Who
-    /// is slow to take them is told once of several changes. Ends when the server is gone.
+    /// is slow to take them is told once of several changes. Ends when the server is gone, or asks
+    /// for other tokens.
     pub(crate) fn news(
         self,
         seen: Arc<Site>,
         site: watch::Receiver<Arc<Site>>,
     ) -> impl Stream<Item = Vec<String>> + Send + 'static {
-        stream::unfold((self, seen, site), |(watched, mut seen, mut site)| async move {
+        stream::unfold((Arc::new(self), seen, site), |(watched, mut seen, mut site)| async move {
             loop {
                 let now = Arc::clone(&site.borrow_and_update());
-                let notifications = watched.compare(&seen, &now)?;
+                let (to_tell, old, new) = (Arc::clone(&watched), Arc::clone(&seen), Arc::clone(&now));
+                // It renders templates, which takes its time. One that panics ends the stream.
+                let notifications = spawn_blocking(move || to_tell.compare(&old, &new)).await.ok()??;
                 seen = now;
                 if !notifications.is_empty() {
                     return Some((notifications, (watched, seen, site)));
@@ -97,17 +103,23 @@ impl Watched {
         })
     }
 
-    /// What a client is to be told; nothing at all if there is no such server any more.
-    fn compare(&self, old: &Arc<Site>, new: &Arc<Site>) -> Option<Vec<String>> {
+    /// What a client is to be told; nothing at all if there is no such server any more, or it asks for
+    /// other tokens than when the stream was opened.
+    fn compare(self: &Arc<Self>, old: &Arc<Site>, new: &Arc<Site>) -> Option<Vec<String>> {
         if Arc::ptr_eq(old, new) {
             return Some(Vec::new());
         }
         let (old, new) = (old.server(&self.slug)?, new.server(&self.slug)?);
+        if changes::is_auth_changed(old, new) {
+            return None;
+        }
         let mut notifications = Vec::new();
         if self.list && changes::is_list_changed(old, new) {
             notifications.push(self.notification("list_changed", ""));
         }
-        for uri in self.uris.iter().filter(|uri| changes::is_updated(old, new, uri)) {
+        // As long as somebody else holds this, who waits for the outcome.
+        let wanted = self.uris.iter().take_while(|_| Arc::strong_count(self) > 1);
+        for uri in wanted.filter(|uri| changes::is_updated(old, new, uri)) {
             notifications.push(self.notification("updated", &format!(r#""uri":{},"#, json!(uri))));
         }
         Some(notifications)

@@ -118,9 +118,12 @@ impl Metrics {
         text
     }
 
-    /// Says which content is served from now on.
+    /// Says which content is served from now on; while that is none, its hash is empty.
     pub fn serves(&self, hash: &str) {
         self.content.clear();
+        if hash.is_empty() {
+            return;
+        }
         self.content.get_or_create(&Content { hash: hash.to_owned() }).set(1);
     }
 

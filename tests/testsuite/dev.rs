@@ -66,7 +66,10 @@ impl Dev {
 
     fn spawn_at(tree: &Path, arguments: &[&str]) -> Self {
         let mut command = mcpress(&["dev", tree.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
-        let mut child = command.args(arguments).spawn().unwrap();
+        Self::of(command.args(arguments).spawn().unwrap())
+    }
+
+    fn of(mut child: Child) -> Self {
         let (addresses, lines) = (lines(child.stdout.take().unwrap()), lines(child.stderr.take().unwrap()));
         Self { child, addresses, lines }
     }
@@ -283,8 +286,10 @@ async fn a_variable_that_is_missing_keeps_what_was_served() {
     let (mut dev, client) = Dev::start(folder.path(), &[]).await;
     write(folder.path(), "resources/b.yaml", "# B\nuri: docs://b\nurl: https://${NOWHERE_TO_BE_FOUND}/\n");
     let said = dev.says("not reloaded").await;
-    let expected = "docs/resources/b.yaml:2: the variable `NOWHERE_TO_BE_FOUND` is missing in the environment";
-    assert!(said.contains(expected), "{said}");
+    let file = content(folder.path()).join("docs/resources/b.yaml");
+    let expected =
+        format!("error: {}:2: the variable `NOWHERE_TO_BE_FOUND` is missing in the environment", file.display());
+    assert!(said.contains(&expected), "{said}");
     assert_eq!(read(&client, "docs://a").await.unwrap(), "one");
     assert_eq!(read(&client, "docs://b").await, Err(-32602));
 }
@@ -576,4 +581,21 @@ async fn a_link_above_the_tree_may_lead_elsewhere() {
     becomes(&client, "docs://a", Ok("two")).await;
     fs::write(folder.path().join("v2/content/docs/resources/a.md"), "three").unwrap();
     becomes(&client, "docs://a", Ok("three")).await;
+}
+
+#[tokio::test]
+async fn a_stream_ends_when_its_server_asks_for_other_tokens() {
+    let folder = tree(&[("resources/a.md", "one")]);
+    let tree = content(folder.path());
+    let mut command = mcpress(&["dev", tree.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+    let child = command.env("DEV_TOKENS", "0123456789abcdef".repeat(3)).spawn().unwrap();
+    let mut dev = Dev::of(child);
+    let (client, _) = dev.address().await;
+    let (mut listening, _) = Listening::to(&client, "docs", json!({ "resourcesListChanged": true })).await;
+    write(folder.path(), "server.yaml", "title: Docs\nauth: {bearer: {tokens_env: DEV_TOKENS}}\n");
+    let said = dev.says("reloaded").await;
+    assert!(!said.contains("not reloaded"), "{said}");
+    let last = listening.next().await.unwrap();
+    assert_eq!(last["result"]["resultType"], "complete", "{last}");
+    assert_eq!(listening.next().await, None);
 }

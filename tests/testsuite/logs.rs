@@ -132,6 +132,20 @@ async fn one_id_leads_from_the_client_to_the_upstream_and_to_the_log() {
 }
 
 #[tokio::test]
+async fn a_trace_of_one_message_is_not_that_of_the_next_in_its_batch() {
+    let upstream = Upstream::start(|_| ok("text/plain", "x")).await;
+    let program = Program::start(&format!("{{uri: 'live://page', url: '{}'}}", upstream.url("/")), &[], &[]);
+    let (first, second) =
+        (read("live://page", &json!({ "traceparent": traceparent() })), read("live://page", &json!({})));
+    let headers = [("mcp-protocol-version", "2025-03-26")];
+    let answer = program.send(&request("POST", "/mcp/live", &headers, format!("[{first},{second}]").as_bytes())).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let asked = upstream.requests();
+    let traces: Vec<_> = asked.iter().map(|asked| asked.header("traceparent").unwrap().contains(TRACE_ID)).collect();
+    assert_eq!(traces, [true, false]);
+}
+
+#[tokio::test]
 async fn a_header_of_the_entry_goes_before_ours() {
     let upstream = Upstream::start(|_| ok("text/plain", "x")).await;
     let entry =

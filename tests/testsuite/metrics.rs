@@ -228,3 +228,12 @@ async fn who_goes_away_is_counted_too() {
     assert_eq!(value(&metrics, request), 1.0);
     assert_eq!(value(&metrics, r#"mcpress_upstream_requests_total{server="live",outcome="cancelled"}"#), 1.0);
 }
+
+#[test]
+fn no_content_is_named_while_none_is_served() {
+    let metrics = Metrics::default();
+    metrics.serves("");
+    assert!(!metrics.text().contains("mcpress_content_info{"), "{}", metrics.text());
+    metrics.serves("a");
+    assert!(metrics.text().contains("mcpress_content_info{hash=\"a\"} 1"), "{}", metrics.text());
+}

@@ -122,6 +122,10 @@ async fn what_to_announce_must_be_said() {
         assert_eq!((refused.status, refused.error_code()), (200, -32602), "{params}");
         assert_eq!(refused.json()["id"], 1);
     }
+    let too_many: Vec<_> = (0..=1000).map(|index| format!("docs://{index}")).collect();
+    let params = json!({ "notifications": { "resourceSubscriptions": too_many } });
+    let refused = server.modern("docs", "subscriptions/listen", params).await;
+    assert_eq!((refused.status, refused.error_code()), (200, -32602));
     let all = json!({
         "resourcesListChanged": true,
         "promptsListChanged": false,
