@@ -1,8 +1,9 @@
 //! Whether a request may come in at a server: it has a good token where one is asked for ([`auth`](crate::auth)), and
 //! its client has not asked too often ([`rate`](crate::rate)). A server that asks for neither costs nothing.
 
-use std::{borrow::Cow, net::IpAddr, time::Duration};
+use std::{borrow::Cow, net::IpAddr, pin::pin, time::Duration};
 
+use futures_util::FutureExt;
 use hyper::{
     HeaderMap, StatusCode,
     header::{self, HeaderName, HeaderValue},
@@ -36,15 +37,7 @@ pub(crate) async fn admit<'a>(
     let client = match server.auth() {
         None if rate.is_none() => return Ok(Admitted { client: None }),
         None => Client::at(address()),
-        Some(auth) => match authenticate(auth, headers).await {
-            Ok(caller) => Client::Caller(caller),
-            Err(denied) => {
-                if let Some(rate) = rate {
-                    rate.take(Client::at(address())).map_err(exceeded)?;
-                }
-                return Err(deny(auth, &denied));
-            }
-        },
+        Some(auth) => Client::Caller(authenticate_within(rate, auth, headers, address).await?),
     };
     if let Some(rate) = rate {
         rate.take(client).map_err(exceeded)?;
@@ -56,6 +49,39 @@ impl Admitted<'_> {
     /// Counts the messages of a batch, of which the first is counted already.
     pub(crate) fn count(&self, messages: impl FnOnce() -> usize) -> Result<(), Refusal> {
         self.client.map_or(Ok(()), |(rate, client)| rate.take_rest(client, messages()).map_err(exceeded))
+    }
+}
+
+/// Who asks. A token that is not good counts for the address, and so does one for as long as it waits for keys:
+/// otherwise made-up ones could wait in any number.
+async fn authenticate_within(
+    rate: Option<&Rate>,
+    auth: &Auth,
+    headers: &HeaderMap,
+    address: impl FnOnce() -> IpAddr,
+) -> Result<Caller, Refusal> {
+    let mut checking = pin!(authenticate(auth, headers));
+    let at_once = checking.as_mut().now_or_never();
+    let Some(rate) = rate else {
+        let checked = match at_once {
+            Some(checked) => checked,
+            None => checking.await,
+        };
+        return checked.map_err(|denied| deny(auth, &denied));
+    };
+    match at_once {
+        Some(Ok(caller)) => Ok(caller),
+        Some(Err(denied)) => {
+            rate.take(Client::at(address())).map_err(exceeded)?;
+            Err(deny(auth, &denied))
+        }
+        None => {
+            let address = Client::at(address());
+            rate.take(address).map_err(exceeded)?;
+            let caller = checking.await.map_err(|denied| deny(auth, &denied))?;
+            rate.give_back(address);
+            Ok(caller)
+        }
     }
 }
 

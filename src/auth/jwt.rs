@@ -74,12 +74,15 @@ impl Jwt {
         issuers.iter().try_for_each(|issuer| check("authorization_servers", check_identifier(issuer)))?;
         jwks.iter().try_for_each(|jwks| check("jwks", check_address(jwks)))?;
 
-        let metadata = json!({
+        let mut metadata = json!({
             "resource": resource,
             "authorization_servers": issuers,
-            "scopes_supported": oauth.scopes,
             "bearer_methods_supported": ["header"],
         });
+        // By RFC 9728, section 3.2, an empty list is left out.
+        if !oauth.scopes.is_empty() {
+            metadata["scopes_supported"] = oauth.scopes.clone().into();
+        }
         let (origin, path) = split(&resource);
         let metadata_path = format!("{METADATA}{path}");
         let bare = resource.trim_end_matches('/');
@@ -122,24 +125,30 @@ impl Jwt {
         let Some((issuer, keys)) = self.issuers.iter().find(|(issuer, _)| *issuer == unverified.iss) else {
             return Err(Denied::Invalid("the token is of another issuer"));
         };
-        let keys = keys.find(header.kid.as_deref(), header.alg).await?;
         let mut validation = Validation::new(header.alg);
         validation.leeway = LEEWAY;
         validation.validate_nbf = true;
         validation.set_issuer(&[issuer]);
         validation.set_audience(&self.audience);
         validation.set_required_spec_claims(&["exp", "iss", "aud"]);
-        let mut reason = "the signature of the token is wrong";
-        for key in keys {
-            match decode::<Claims>(token, &key, &validation) {
-                Ok(decoded) => return Ok(decoded.claims),
-                Err(error) => match error.kind() {
-                    ErrorKind::InvalidSignature | ErrorKind::InvalidAlgorithm => {}
-                    kind => reason = describe(kind),
-                },
+        let mut found = keys.find(header.kid.as_deref(), header.alg, None).await?;
+        loop {
+            let mut reason = None;
+            for key in &found.keys {
+                match decode::<Claims>(token, key, &validation) {
+                    Ok(decoded) => return Ok(decoded.claims),
+                    Err(error) => match error.kind() {
+                        ErrorKind::InvalidSignature | ErrorKind::InvalidAlgorithm => {}
+                        kind => reason = Some(describe(kind)),
+                    },
+                }
             }
+            if let Some(reason) = reason {
+                return Err(Denied::Invalid(reason));
+            }
+            // The issuer may have another key by the same name, or by none.
+            found = keys.find(header.kid.as_deref(), header.alg, Some(&found)).await?;
         }
-        Err(Denied::Invalid(reason))
     }
 }
 

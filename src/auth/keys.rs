@@ -10,7 +10,10 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use mcpress_catalog::access;
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::{sync::watch, time::Instant};
+use tokio::{
+    sync::{Semaphore, watch},
+    time::{Instant, timeout},
+};
 use tracing::warn;
 
 use super::{Denied, signature};
@@ -19,8 +22,24 @@ use crate::fetch::{FetchError, Fetcher};
 /// At most one fetch in this time: who sends tokens with made-up names of keys makes nobody ask the issuer more often.
 pub(super) const PAUSE: Duration = Duration::from_secs(10);
 
-/// How old keys may be before they are fetched again, so that one that was withdrawn is not good for ever.
+/// How old keys may be before they are fetched again, so that one that was withdrawn is not good for ever. Older ones
+/// are good only while the issuer is down.
 const MAX_AGE: Duration = Duration::from_secs(60 * 60);
+
+/// How old keys are when they are fetched again while they are still good, so that nobody waits.
+const REFRESH_AGE: Duration = Duration::from_secs(45 * 60);
+
+/// How long a fetch may take, with all that has to be asked to find out where the keys are.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// For how long an issuer counts as down after a fetch that failed.
+const DOWN: Duration = Duration::from_secs(60);
+
+/// Requests that wait for the keys of one issuer at a time.
+const MAX_WAITING: usize = 256;
+
+/// Why a token is refused with which no key fits.
+pub(super) const WRONG_SIGNATURE: &str = "the signature of the token is wrong";
 
 /// Keys of one issuer that are looked at.
 const MAX_KEYS: usize = 100;
@@ -33,12 +52,23 @@ pub(super) struct Keys {
     allow_private_network: bool,
     fetcher: Fetcher,
     state: Mutex<State>,
+    /// What is left of [`MAX_WAITING`].
+    waiting: Semaphore,
+}
+
+/// Keys that may have made a signature.
+pub(super) struct Found {
+    pub(super) keys: Vec<DecodingKey>,
+    /// Of which fetch they are.
+    version: u64,
 }
 
 #[derive(Default)]
 struct State {
     /// Those that were last fetched; they stay where a fetch fails.
-    keys: Arc<Vec<Key>>,
+    keys: Vec<Key>,
+    /// How often they were fetched.
+    version: u64,
     fetched: Option<Instant>,
     /// When the last fetch ended, and whether it failed.
     ended: Option<(Instant, bool)>,
@@ -61,36 +91,45 @@ impl Keys {
             allow_private_network,
             fetcher: fetcher.clone(),
             state: Mutex::default(),
+            waiting: Semaphore::new(MAX_WAITING),
         }
     }
 
-    /// The keys that may have made a signature: those of this name, or all where the token names none.
+    /// The keys that may have made a signature: those of this name, or all where the token names none. `tried` are
+    /// those with which it was wrong, so that only others are of use.
     pub(super) async fn find(
         self: &Arc<Self>,
         id: Option<&str>,
         algorithm: Algorithm,
-    ) -> Result<Vec<DecodingKey>, Denied> {
+        tried: Option<&Found>,
+    ) -> Result<Found, Denied> {
+        let mut waits = None;
         loop {
             let mut running = {
                 let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
                 state.forget_a_dead_fetch();
                 let found = state.find(id, algorithm);
+                let is_known = !found.keys.is_empty() && tried.is_none_or(|tried| tried.version != found.version);
                 let may_ask = state.ended.is_none_or(|(ended, _)| ended.elapsed() >= PAUSE);
-                let is_old = state.fetched.is_none_or(|fetched| fetched.elapsed() >= MAX_AGE);
-                if state.running.is_none() && may_ask && (found.is_empty() || is_old) {
+                if state.running.is_none() && may_ask && (!is_known || state.is_older_than(REFRESH_AGE)) {
                     self.start(&mut state);
                 }
-                if !found.is_empty() {
+                if is_known && (!state.is_older_than(MAX_AGE) || state.issuer_is_down()) {
                     return Ok(found);
                 }
                 match (&state.running, state.ended) {
                     (Some(running), _) => running.clone(),
-                    (None, Some((ended, true))) => {
+                    _ if tried.is_some() => return Err(Denied::Invalid(WRONG_SIGNATURE)),
+                    // It may be a new one, unless the issuer was asked after the token came.
+                    (None, Some((ended, failed))) if failed || (waits.is_none() && !state.has(id)) => {
                         return Err(Denied::Unavailable(PAUSE.saturating_sub(ended.elapsed())));
                     }
                     (None, _) => return Err(Denied::Invalid("the key of the token is not known")),
                 }
             };
+            if waits.is_none() {
+                waits = Some(self.waiting.try_acquire().map_err(|_| Denied::Unavailable(Duration::from_secs(1)))?);
+            }
             // Nothing is ever sent; it ends with its sender.
             let _ = running.changed().await;
         }
@@ -102,13 +141,19 @@ impl Keys {
         state.running = Some(running);
         let keys = Arc::clone(self);
         tokio::spawn(async move {
-            let fetched = keys.fetch().await;
+            let too_long = |_| Err(format!("no answer within {} s", DEADLINE.as_secs()));
+            let fetched = timeout(DEADLINE, keys.fetch()).await.unwrap_or_else(too_long);
             let mut state = keys.state.lock().unwrap_or_else(PoisonError::into_inner);
             state.running = None;
-            state.ended = Some((Instant::now(), fetched.is_err()));
+            // An issuer without keys has withdrawn those that it had. That is no word on a token either.
+            state.ended = Some((Instant::now(), fetched.as_ref().map_or(true, Vec::is_empty)));
             match fetched {
                 Ok(fetched) => {
-                    state.keys = Arc::new(fetched);
+                    if fetched.is_empty() {
+                        warn!(issuer = keys.issuer, "an authorization server has no key that can be used");
+                    }
+                    state.keys = fetched;
+                    state.version += 1;
                     state.fetched = Some(Instant::now());
                 }
                 Err(error) => warn!(issuer = keys.issuer, error, "cannot fetch the keys of an authorization server"),
@@ -127,8 +172,7 @@ impl Keys {
             self.fetcher.document(&url, self.allow_private_network).await.map_err(|error| with_causes(&error))?;
         let url = shown(&url);
         let set: Set = serde_json::from_slice(&body).map_err(|error| format!("{url} is no JWK set: {error}"))?;
-        let keys: Vec<Key> = set.keys.iter().take(MAX_KEYS).filter_map(Key::read).collect();
-        if keys.is_empty() { Err(format!("{url} holds no key that can be used")) } else { Ok(keys) }
+        Ok(set.keys.iter().take(MAX_KEYS).filter_map(Key::read).collect())
     }
 
     /// Where the keys are, by the metadata of RFC 8414 or of OpenID Connect Discovery, in the order that MCP asks for.
@@ -188,7 +232,21 @@ impl State {
         }
     }
 
-    fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Vec<DecodingKey> {
+    fn is_older_than(&self, age: Duration) -> bool {
+        self.fetched.is_none_or(|fetched| fetched.elapsed() >= age)
+    }
+
+    /// Whether the last fetch has failed, and that not long ago.
+    fn issuer_is_down(&self) -> bool {
+        self.ended.is_some_and(|(ended, failed)| failed && ended.elapsed() < DOWN)
+    }
+
+    /// Whether there is a key of this name, of whatever kind.
+    fn has(&self, id: Option<&str>) -> bool {
+        id.is_some() && self.keys.iter().any(|key| key.id.as_deref() == id)
+    }
+
+    fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Found {
         let key_type = signature::key_type(algorithm);
         let name = format!("{algorithm:?}");
         let fits = |key: &&Key| {
@@ -196,7 +254,7 @@ impl State {
                 && id.is_none_or(|id| key.id.as_deref() == Some(id))
                 && key.algorithm.as_ref().is_none_or(|algorithm| *algorithm == name)
         };
-        self.keys.iter().filter(fits).map(|key| key.key.clone()).collect()
+        Found { keys: self.keys.iter().filter(fits).map(|key| key.key.clone()).collect(), version: self.version }
     }
 }
 

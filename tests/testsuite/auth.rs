@@ -4,13 +4,14 @@ use std::{
     collections::HashMap,
     fs,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use mcpress::{
     access::Access,
     auth::Token,
@@ -412,7 +413,7 @@ async fn the_metadata_of_the_resource_says_where_tokens_come_from() {
     content-type: application/json
     vary: Origin, Accept-Encoding
 
-    {"resource":"https://mcp.example.com/mcp/docs","authorization_servers":["https://id.example.com"],"scopes_supported":["docs.read"],"bearer_methods_supported":["header"]}
+    {"resource":"https://mcp.example.com/mcp/docs","authorization_servers":["https://id.example.com"],"bearer_methods_supported":["header"],"scopes_supported":["docs.read"]}
     "#);
     assert_eq!(server.send("OPTIONS", path, &[origin], b"").await.status, 204);
     assert_eq!(server.send("POST", path, &[], b"").await.status, 405);
@@ -426,7 +427,9 @@ async fn the_metadata_of_the_resource_says_where_tokens_come_from() {
         "auth: { authorization_servers: [https://id.example.com], resource: https://docs.example.com/ }";
     let server = serve(site(behind_a_gateway, &[]).unwrap(), &[]).await;
     for path in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp/docs"] {
-        assert_eq!(server.send("GET", path, &[], b"").await.json()["resource"], "https://docs.example.com/");
+        let metadata = server.send("GET", path, &[], b"").await.json();
+        assert_eq!(metadata["resource"], "https://docs.example.com/");
+        assert_eq!(metadata.get("scopes_supported"), None, "no scopes are no list");
     }
     let refused = server.post("docs", &[], PING).await;
     let expected =
@@ -567,7 +570,9 @@ async fn a_new_key_is_found_and_made_up_ones_are_not_asked_for_again_and_again()
     is_rotated.store(true, Ordering::SeqCst);
     for _ in 0..5 {
         let made_up = new.with_header(json!({ "alg": "ES256", "kid": "made-up" }), &claims(&json!({})));
-        assert!(challenge(&ping(&server, &made_up).await).contains("the key of the token is not known"));
+        let response = ping(&server, &made_up).await;
+        assert_eq!(response.status, 503, "it may be a new key: {response}");
+        assert!((1..=10).contains(&response.header("retry-after").unwrap().parse::<u64>().unwrap()), "{response}");
     }
     assert_eq!(upstream.requests().len(), 1);
     pass(Duration::from_secs(11)).await;
@@ -575,11 +580,95 @@ async fn a_new_key_is_found_and_made_up_ones_are_not_asked_for_again_and_again()
     let pings = futures_util::future::join_all(tokens.iter().map(|token| ping(&server, token)));
     assert!(pings.await.iter().all(|response| response.status == 200));
     assert_eq!(upstream.requests().len(), 2, "one fetch for all who wait");
-    assert_eq!(
-        ping(&server, &old.token(&claims(&json!({})))).await.status,
-        401,
-        "a key that was withdrawn is not good"
+    let withdrawn = old.token(&claims(&json!({})));
+    assert_eq!(ping(&server, &withdrawn).await.status, 503, "nobody knows yet that it is no new one");
+    pass(Duration::from_secs(11)).await;
+    assert_eq!(ping(&server, &withdrawn).await.status, 401, "a key that was withdrawn is not good");
+}
+
+/// An upstream whose keys can be changed.
+async fn with_changing_keys(first: &[Value]) -> (Upstream, Arc<Mutex<Vec<Value>>>) {
+    let keys = Arc::new(Mutex::new(first.to_vec()));
+    let current = keys.clone();
+    (Upstream::start(move |_| jwks(&current.lock().unwrap())).await, keys)
+}
+
+#[tokio::test]
+async fn a_key_may_be_replaced_under_its_name() {
+    for header in [json!({ "alg": "ES256", "kid": "k1" }), json!({ "alg": "ES256" })] {
+        let (old, new) = (Issuer::new("k1"), Issuer::new("k1"));
+        let (upstream, keys) = with_changing_keys(&[old.jwk()]).await;
+        let server = with_keys(&upstream).await;
+        let [before, after] = [&old, &new].map(|issuer| issuer.with_header(header.clone(), &claims(&json!({}))));
+        assert_eq!(ping(&server, &before).await.status, 200);
+        *keys.lock().unwrap() = vec![new.jwk()];
+        assert_eq!(ping(&server, &after).await.status, 401);
+        assert_eq!(upstream.requests().len(), 1, "not asked again at once");
+        pass(Duration::from_secs(11)).await;
+        assert_eq!(ping(&server, &after).await.status, 200);
+        assert_eq!(ping(&server, &before).await.status, 401);
+        assert_eq!(upstream.requests().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn an_issuer_without_keys_has_withdrawn_them() {
+    let (issuer, other) = (Issuer::new("k1"), Issuer::new("k2"));
+    let (upstream, keys) = with_changing_keys(&[issuer.jwk()]).await;
+    let server = with_keys(&upstream).await;
+    let token = issuer.token(&claims(&json!({})));
+    assert_eq!(ping(&server, &token).await.status, 200);
+    keys.lock().unwrap().clear();
+    pass(Duration::from_secs(11)).await;
+    assert_eq!(ping(&server, &other.token(&claims(&json!({})))).await.status, 503);
+    assert_eq!(ping(&server, &token).await.status, 503);
+    assert_eq!(upstream.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn old_keys_are_not_good_before_the_issuer_was_asked() {
+    let (old, new) = (Issuer::new("old"), Issuer::new("new"));
+    let (upstream, keys) = with_changing_keys(&[old.jwk()]).await;
+    let server = with_keys(&upstream).await;
+    let token = old.token(&claims(&json!({})));
+    assert_eq!(ping(&server, &token).await.status, 200);
+    *keys.lock().unwrap() = vec![new.jwk()];
+    pass(Duration::from_secs(2 * 60 * 60)).await;
+    assert_eq!(ping(&server, &token).await.status, 401);
+}
+
+/// Pings with a token of an issuer whose server takes every request and says nothing.
+async fn pings_that_wait(limits: &str, count: usize) -> (Upstream, FuturesUnordered<impl Future<Output = Response>>) {
+    let upstream = Upstream::start(|_| Reply::Stall(Vec::new())).await;
+    let name = upstream.url("");
+    let settings = format!(
+        "auth: {{ authorization_servers: [\"{name}\"], resource: {RESOURCE}, allow_private_network: true }}\n{limits}"
     );
+    let server = Arc::new(serve(site(&settings, &[]).unwrap(), &[]).await);
+    let token = Issuer::new("k1").token(&claims(&json!({ "iss": name })));
+    let pings = (0..count).map(|_| {
+        let (server, token) = (server.clone(), token.clone());
+        async move { ping(&server, &token).await }
+    });
+    (upstream, pings.collect())
+}
+
+#[tokio::test]
+async fn who_waits_for_keys_is_counted_and_does_not_wait_for_long() {
+    let (upstream, mut pings) = pings_that_wait("limits: { requests_per_minute: 1, burst: 3 }", 4).await;
+    assert_eq!(pings.next().await.unwrap().status, 429);
+    upstream.asked().await;
+    pass(Duration::from_secs(11)).await;
+    let rest = tokio::time::timeout(Duration::from_secs(5), pings.collect::<Vec<_>>()).await;
+    let rest = rest.expect("one deadline for all addresses");
+    assert!(rest.len() == 3 && rest.iter().all(|response| response.status == 503));
+}
+
+#[tokio::test]
+async fn only_so_many_wait_for_keys() {
+    let (_upstream, mut pings) = pings_that_wait("", 257).await;
+    let refused = pings.next().await.unwrap();
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")), "{refused}");
 }
 
 /// Lets the clock of the program run ahead.

@@ -76,11 +76,17 @@ pub const MAX_REQUESTS: u32 = 1_000_000;
 /// What is wrong with it.
 pub fn check_address(address: &str) -> Result<(), HrefError> {
     Href::parse::<&str>(address, &[])?;
-    let is_safe = Uri::parse(address).is_ok_and(|uri| {
+    let Ok(uri) = Uri::parse(address) else {
+        return Err(HrefError {
+            message: "not an address by RFC 3986".to_owned(),
+            hint: "percent-encode what is not ASCII in a path, such as `%C3%A9` for `é`",
+        });
+    };
+    let is_safe = {
         let host = uri.authority().map(|authority| authority.host()).unwrap_or_default();
         let is_loopback = ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| name.eq_ignore_ascii_case(host));
         uri.scheme().as_str().eq_ignore_ascii_case("https") || is_loopback
-    });
+    };
     if !is_safe {
         return Err(HrefError {
             message: "expected https".to_owned(),
@@ -138,6 +144,10 @@ mod tests {
             assert!(check_identifier(address).is_err(), "{address}");
         }
         assert_eq!(check_address("https://id.example.com/keys?p=1"), Ok(()));
+        let message = |address| check_identifier(address).unwrap_err().message;
+        assert_eq!(message("http://id.example.com/"), "expected https");
+        assert_eq!(message("https://id.example.com/é"), "not an address by RFC 3986");
+        assert_eq!(check_identifier("https://id.example.com/%C3%A9"), Ok(()));
     }
 
     #[test]
