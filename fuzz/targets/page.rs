@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpress::fetch::fuzzing::{convert, text};
+use mcpress_runtime::fetch::fuzzing::{convert, text};
 use mcpress_catalog::source::Html;
 
 fuzz_target!(|input: &[u8]| {

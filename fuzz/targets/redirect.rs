@@ -7,7 +7,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcpress::fetch::fuzzing::{Followed, follow, is_public};
+use mcpress_runtime::fetch::fuzzing::{Followed, follow, is_public};
 use url::{Host, Url};
 
 fuzz_target!(|input: &[u8]| {

@@ -8,7 +8,7 @@
 use std::{path::Path, sync::LazyLock};
 
 use libfuzzer_sys::fuzz_target;
-use mcpress::{
+use mcpress_runtime::{
     fetch::{Config, Fetcher},
     fuzzing,
     mcp::{Site, Surroundings},

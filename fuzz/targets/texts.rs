@@ -8,7 +8,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use mcpress::{access::Access, fetch, fuzzing};
+use mcpress_runtime::{access::Access, fetch, fuzzing};
 use mcpress_catalog::{
     env::{self, Piece},
     media_type,

@@ -9,7 +9,7 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use libfuzzer_sys::fuzz_target;
-use mcpress::{
+use mcpress_runtime::{
     fetch::{Config, Fetcher},
     mcp::{Site, Surroundings},
 };

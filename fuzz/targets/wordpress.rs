@@ -14,7 +14,7 @@ use std::{
 };
 
 use libfuzzer_sys::fuzz_target;
-use mcpress::{
+use mcpress_runtime::{
     fetch::{Config, Fetcher},
     mcp::{Site, Surroundings},
 };

@@ -202,7 +202,7 @@ def check_the_rest(rendered):
 
 def check_variables():
     """Whatever looks like a setting of the program is one, or one of its build."""
-    known = set(re.findall(r'env = "(MCPRESS_\w+)"', (DEPLOY.parent / "src/config.rs").read_text()))
+    known = set(re.findall(r'env = "(MCPRESS_\w+)"', (DEPLOY.parent / "crates/runtime/src/config.rs").read_text()))
     known |= set(re.findall(r"MCPRESS_\w+", (DEPLOY.parent / "build.rs").read_text()))
     for path in [*DEPLOY.rglob("*.yaml"), *DEPLOY.rglob("*.yml"), *DEPLOY.rglob("*.service")]:
         # A comment may say what is not meant.

@@ -1,6 +1,6 @@
 //! `Host` and `Origin`, and what browsers are told.
 
-use mcpress::access::Access;
+use mcpress_runtime::access::Access;
 
 use crate::support::{Response, TestServer, app, fixture};
 

@@ -12,7 +12,7 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use mcpress::{
+use mcpress_runtime::{
     access::Access,
     auth::Token,
     fetch::{Config, Fetcher},

@@ -7,8 +7,8 @@ use std::{
 };
 
 use flate2::bufread::{GzDecoder, MultiGzDecoder};
-use mcpress::http::App;
 use mcpress_compiler::{Cache, compile, encode};
+use mcpress_runtime::http::App;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;

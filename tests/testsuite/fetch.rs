@@ -12,11 +12,11 @@ use std::{
     time::Duration,
 };
 
-use mcpress::fetch::{Config, EntryError, FetchError, Fetched, Fetcher, Payload, Url};
 use mcpress_catalog::{
     source::{self, Cache, Definition, Fetch, Html, Method, StatusRange, Template},
     template,
 };
+use mcpress_runtime::fetch::{Config, EntryError, FetchError, Fetched, Fetcher, Payload, Url};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::json;
 use tokio::{

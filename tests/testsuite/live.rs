@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mcpress::{
+use mcpress_runtime::{
     access::Access,
     fetch::{Config, Fetcher},
     forwarded::TrustedProxies,

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use mcpress::{
+use mcpress_runtime::{
     access::Access,
     fetch::{Config, Fetcher},
     http::App,

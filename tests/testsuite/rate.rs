@@ -1,6 +1,6 @@
 //! How often a client may ask, and what counts for whom.
 
-use mcpress::auth::Token;
+use mcpress_runtime::auth::Token;
 
 use super::{
     auth::{ping, serve, site},

@@ -10,7 +10,8 @@ use std::{
     time::Duration,
 };
 
-use mcpress::{
+use mcpress_catalog::Catalog;
+use mcpress_runtime::{
     access::Access,
     fetch::{self, Fetcher},
     forwarded::TrustedProxies,
@@ -19,7 +20,6 @@ use mcpress::{
     mcp::{Site, Surroundings},
     server,
 };
-use mcpress_catalog::Catalog;
 use serde_json::{Value, json, value::RawValue};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

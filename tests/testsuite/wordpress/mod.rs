@@ -7,12 +7,12 @@ mod requests;
 
 use std::{collections::BTreeMap, env, fs, sync::Arc};
 
-use mcpress::fetch::{Config, FetchError, Fetched, Fetcher, Payload, WpQuery};
 use mcpress_catalog::{
     self as catalog,
     source::{Definition, Source},
     template,
 };
+use mcpress_runtime::fetch::{Config, FetchError, Fetched, Fetcher, Payload, WpQuery};
 use serde_json::{Value, json};
 
 const NEEDS: &str = "needs tests/wordpress/up.sh";

@@ -12,7 +12,7 @@ use std::{
 };
 
 use futures_util::{StreamExt, stream};
-use mcpress::fetch::{Config, Fetcher};
+use mcpress_runtime::fetch::{Config, Fetcher};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

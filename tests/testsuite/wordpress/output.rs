@@ -1,6 +1,6 @@
 //! What becomes of the posts of a real WordPress.
 
-use mcpress::fetch::{FetchError, Fetched};
+use mcpress_runtime::fetch::{FetchError, Fetched};
 use serde_json::{Value, json};
 
 use super::{fetch, setting, text};

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use mcpress::fetch::{Config, Fetcher};
+use mcpress_runtime::fetch::{Config, Fetcher};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 

@@ -12,6 +12,8 @@
 //! - `record`, [`metrics`] and [`trace`]: what is counted and logged of a request, and the id by which it is known;
 //!   [`exporter`] gives out what is counted
 //!
+//! `program` runs it all: it reads the flags (`config`), then serves or runs another of the `commands`.
+//!
 //! Nothing about a client is kept between two requests, so that any replica answers any of them.
 
 pub mod access;
@@ -19,6 +21,8 @@ mod activity;
 pub mod auth;
 mod body;
 mod coding;
+mod commands;
+mod config;
 mod connection;
 pub mod exporter;
 pub mod fetch;
@@ -32,6 +36,7 @@ pub mod limits;
 pub mod mcp;
 pub mod metrics;
 mod outcome;
+mod program;
 mod rate;
 mod record;
 pub mod server;
@@ -39,3 +44,5 @@ mod sse;
 mod stream;
 mod throttle;
 pub mod trace;
+
+pub use self::program::run;

@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use mcpress::mcp::{Changes, Missing, Site, Surroundings};
+use crate::mcp::{Changes, Missing, Site, Surroundings};
 use mcpress_catalog::Catalog;
 use mcpress_compiler::{Compiled, Diagnostic, compile};
 use tokio::{sync::watch, task::spawn_blocking};

@@ -5,8 +5,8 @@ use std::{
     process::ExitCode,
 };
 
+use crate::mcp::Site;
 use base64::{Engine, engine::general_purpose::STANDARD};
-use mcpress::mcp::Site;
 
 use super::{failure, unless_unread};
 

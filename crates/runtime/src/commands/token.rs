@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use mcpress::auth::Token;
+use crate::auth::Token;
 
 use super::unless_unread;
 

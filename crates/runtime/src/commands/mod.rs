@@ -19,7 +19,7 @@ use std::{
     process::ExitCode,
 };
 
-use mcpress::{fetch::Fetcher, mcp::Surroundings};
+use crate::{fetch::Fetcher, mcp::Surroundings};
 use mcpress_catalog::Catalog;
 use mcpress_compiler::{Compiled, Diagnostic, compile, escape};
 

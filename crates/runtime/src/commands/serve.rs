@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use mcpress::{
+use crate::{
     exporter,
     http::App,
     mcp::{Missing, Site},

@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use mcpress::mcp::Site;
+use crate::mcp::Site;
 use mcpress_catalog::Catalog;
 use mcpress_compiler::{Compiled, Diagnostic, Severity, compile};
 
