@@ -13,6 +13,7 @@ use hdrhistogram::Histogram;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, StatusCode, client::conn::http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use mcpress_bench::Question;
 use serde::{Deserialize, Serialize};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -20,19 +21,10 @@ use tokio::{
     task::JoinSet,
 };
 
-/// Who is asked what.
-#[derive(Deserialize, Serialize)]
-pub(crate) struct Question {
-    pub(crate) address: SocketAddr,
-    pub(crate) method: String,
-    pub(crate) path: String,
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: String,
-}
-
 /// How often, and for how long.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Load {
+    pub(crate) address: SocketAddr,
     pub(crate) question: Question,
     pub(crate) connections: usize,
     pub(crate) http2: bool,
@@ -65,10 +57,10 @@ pub(crate) fn run(file: &Path) -> io::Result<()> {
 }
 
 /// The body of one answer.
-pub(crate) fn once(question: &Question) -> io::Result<Vec<u8>> {
+pub(crate) fn once(address: SocketAddr, question: &Question) -> io::Result<Vec<u8>> {
     let asked = async {
-        let mut connection = Connection::open(question).await?;
-        let length = connection.first(&question.bytes()).await?;
+        let mut connection = Connection::open(address).await?;
+        let length = connection.first(&question.bytes(&address.to_string())).await?;
         Ok::<_, Failed>(connection.buffer[connection.head..length].to_vec())
     };
     runtime()?.block_on(asked).map_err(io::Error::other)
@@ -82,7 +74,7 @@ async fn ask(load: Load) -> Result<Outcome, Failed> {
     let load = std::sync::Arc::new(load);
     let ready = std::sync::Arc::new(tokio::sync::Barrier::new(load.connections));
     let mut tasks = JoinSet::new();
-    let shared = if load.http2 { Some(http2(&load.question).await?) } else { None };
+    let shared = if load.http2 { Some(http2(load.address).await?) } else { None };
     for _ in 0..load.connections {
         let (load, ready, shared) = (load.clone(), ready.clone(), shared.clone());
         tasks.spawn(async move {
@@ -140,8 +132,8 @@ impl Asked {
 }
 
 async fn keep_alive(load: &Load, ready: &tokio::sync::Barrier) -> Result<Asked, Failed> {
-    let request = load.question.bytes();
-    let mut connection = Connection::open(&load.question).await?;
+    let request = load.question.bytes(&load.address.to_string());
+    let mut connection = Connection::open(load.address).await?;
     let length = connection.first(&request).await?;
     for _ in 0..WARM_UP {
         connection.next(&request, length).await?;
@@ -166,8 +158,8 @@ struct Connection {
 }
 
 impl Connection {
-    async fn open(question: &Question) -> Result<Self, Failed> {
-        let stream = TcpStream::connect(question.address).await?;
+    async fn open(address: SocketAddr) -> Result<Self, Failed> {
+        let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: vec![0; 64 << 10], head: 0 })
     }
@@ -214,8 +206,8 @@ impl Connection {
     }
 }
 
-async fn http2(question: &Question) -> Result<http2::SendRequest<Full<Bytes>>, Failed> {
-    let stream = TcpStream::connect(question.address).await?;
+async fn http2(address: SocketAddr) -> Result<http2::SendRequest<Full<Bytes>>, Failed> {
+    let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     let (sender, connection) = http2::Builder::new(TokioExecutor::new())
         .initial_stream_window_size(4 << 20)
@@ -231,8 +223,8 @@ async fn streams(
     mut sender: http2::SendRequest<Full<Bytes>>,
     ready: &tokio::sync::Barrier,
 ) -> Result<Asked, Failed> {
-    let Question { address, method, path, headers, body } = &load.question;
-    let mut builder = Request::builder().method(method.as_str()).uri(format!("http://{address}{path}"));
+    let Question { method, path, headers, body } = &load.question;
+    let mut builder = Request::builder().method(method.as_str()).uri(format!("http://{}{path}", load.address));
     for (name, value) in headers {
         builder = builder.header(name, value);
     }
@@ -261,18 +253,4 @@ async fn streams(
         }
     }
     asked.ok_or_else(|| "nothing was asked".into())
-}
-
-impl Question {
-    /// As HTTP/1.1.
-    fn bytes(&self) -> Vec<u8> {
-        let Self { address, method, path, headers, body } = self;
-        let mut text = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\ncontent-length: {}\r\n", body.len());
-        for (name, value) in headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
-        }
-        text.push_str("\r\n");
-        text.push_str(body);
-        text.into_bytes()
-    }
 }

@@ -5,19 +5,23 @@
 
 #![expect(clippy::print_stdout, reason = "figures go to stdout")]
 
-mod cases;
 mod load;
 mod measure;
 mod plot;
 mod report;
 mod servers;
 
-use std::{fs, io, path::PathBuf, time::Duration};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use clap::{Parser, Subcommand};
+use mcpress_bench::{Case, Content, LISTED};
 
 use crate::{
-    cases::{Case, Content},
     measure::Sample,
     report::Report,
     servers::{Kind, Server},
@@ -37,9 +41,6 @@ struct Flags {
     /// Only cases whose name holds this text
     #[arg(long, default_value = "")]
     only: String,
-    /// The program to measure
-    #[arg(long, default_value = env!("CARGO_BIN_EXE_mcpress"))]
-    program: PathBuf,
     /// Write the figures here, as JSON
     #[arg(long)]
     json: Option<PathBuf>,
@@ -83,15 +84,15 @@ fn main() -> io::Result<()> {
 fn run(flags: &Flags) -> io::Result<()> {
     let scratch = tempfile::tempdir()?;
     let tree = scratch.path().join("tree");
-    Content::write(&tree)?;
-    let mcpress = Server::mcpress(&flags.program, &tree)?;
+    Content::write(&tree, LISTED)?;
+    let mcpress = Server::mcpress(&build(&tree, scratch.path())?)?;
     let cases: Vec<Case> = Case::all().into_iter().filter(|case| case.name.contains(&flags.only)).collect();
 
     // What the program answers is what the others serve.
     let bodies = scratch.path().join("bodies");
     fs::create_dir(&bodies)?;
     for (number, case) in cases.iter().enumerate() {
-        fs::write(bodies.join(number.to_string()), load::once(&mcpress.request(number, &case.plain()))?)?;
+        fs::write(bodies.join(number.to_string()), load::once(mcpress.address, &case.plain().question())?)?;
     }
     let mut servers = vec![Server::bare(&bodies, None)?, mcpress];
     servers.extend(Server::nginx(&bodies, scratch.path())?);
@@ -102,7 +103,7 @@ fn run(flags: &Flags) -> io::Result<()> {
 
     let mut report = Report::new(flags.rounds, flags.milliseconds)?;
     for (number, case) in cases.iter().enumerate() {
-        let asked: Vec<&Server> = servers.iter().filter(|server| case.is_for(server.kind)).collect();
+        let asked: Vec<&Server> = servers.iter().filter(|server| server.kind.answers(case)).collect();
         let mut samples: Vec<(Kind, Vec<Sample>)> = asked.iter().map(|server| (server.kind, Vec::new())).collect();
         for _ in 0..flags.rounds {
             for (server, (_, samples)) in asked.iter().zip(&mut samples) {
@@ -117,4 +118,21 @@ fn run(flags: &Flags) -> io::Result<()> {
         report.write(path)?;
     }
     Ok(())
+}
+
+/// The program with this tree compiled in, as a release has it.
+fn build(tree: &Path, scratch: &Path) -> io::Result<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--locked", "--package", "mcpress", "--message-format", "json"])
+        .current_dir(root)
+        .env("MCPRESS_CONTENT", tree)
+        .stderr(Stdio::inherit())
+        .output()?;
+    let messages = serde_json::Deserializer::from_slice(&built.stdout).into_iter::<serde_json::Value>();
+    let program = messages.flatten().find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    // The next build puts other content in its place.
+    let copy = scratch.join("mcpress");
+    fs::copy(program.ok_or_else(|| io::Error::other("the program was not built"))?, &copy)?;
+    Ok(copy)
 }

@@ -7,8 +7,9 @@ use std::{
     time::Duration,
 };
 
+use mcpress_bench::Case;
+
 use crate::{
-    cases::Case,
     load::{Load, Outcome},
     servers::{self, Server},
 };
@@ -30,7 +31,8 @@ pub(crate) fn sample(
     scratch: &Path,
 ) -> io::Result<Sample> {
     let question = server.request(number, case);
-    let load = Load { question, connections: case.connections, http2: case.http2, time };
+    let (connections, http2) = (case.connections, case.http2);
+    let load = Load { address: server.address, question, connections, http2, time };
     let file = scratch.join("load.json");
     fs::write(&file, serde_json::to_vec(&load)?)?;
     let before = server.cpu()?;

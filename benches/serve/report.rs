@@ -2,10 +2,10 @@
 
 use std::{fs, io, path::Path};
 
+use mcpress_bench::Case;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    cases::Case,
     measure::{Sample, output_of},
     servers::Kind,
 };

@@ -12,9 +12,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use mcpress_bench::{Case, Question};
 use serde::{Deserialize, Serialize};
-
-use crate::{cases::Case, load::Question};
 
 /// Which server it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -30,22 +29,33 @@ pub(crate) enum Kind {
     GzipPerRequest,
 }
 
+impl Kind {
+    pub(crate) fn answers(self, case: &Case) -> bool {
+        match self {
+            Self::Bare | Self::Mcpress => true,
+            // It speaks HTTP/2 only where it was built so, and answers nothing but what is there.
+            Self::Nginx | Self::Rmcp => !case.http2 && !case.gzip,
+            Self::GzipPerRequest => case.gzip,
+        }
+    }
+}
+
 pub(crate) const SERVER_PROCESSOR: usize = 1;
 pub(crate) const LOAD_PROCESSOR: usize = 0;
 
 /// A running server; it ends when it is dropped.
 pub(crate) struct Server {
     pub(crate) kind: Kind,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     child: Child,
     /// The process that answers.
     worker: u32,
 }
 
 impl Server {
-    pub(crate) fn mcpress(program: &Path, tree: &Path) -> io::Result<Self> {
+    pub(crate) fn mcpress(program: &Path) -> io::Result<Self> {
         let mut command = pinned(program, SERVER_PROCESSOR);
-        command.arg("dev").arg(tree).args(["--listen", "127.0.0.1:0"]).env("MCPRESS_LOG_LEVEL", "warn");
+        command.args(["--listen", "127.0.0.1:0"]).env("MCPRESS_LOG_LEVEL", "warn");
         Self::start(Kind::Mcpress, command)
     }
 
@@ -119,16 +129,14 @@ impl Server {
 
     /// The question of the case with this number, as this server wants it.
     pub(crate) fn request(&self, number: usize, case: &Case) -> Question {
-        let path = match self.kind {
-            Kind::Mcpress | Kind::Rmcp => format!("/mcp/{}", case.slug()),
-            Kind::Bare | Kind::Nginx | Kind::GzipPerRequest => format!("/{number}"),
-        };
-        // A static file is not posted to.
-        let (method, body) = match self.kind {
-            Kind::Nginx => ("GET", String::new()),
-            _ => ("POST", case.body()),
-        };
-        Question { address: self.address, method: method.to_owned(), path, headers: case.headers(), body }
+        let question = case.question();
+        let path = format!("/{number}");
+        match self.kind {
+            Kind::Mcpress | Kind::Rmcp => question,
+            Kind::Bare | Kind::GzipPerRequest => Question { path, ..question },
+            // A static file is not posted to.
+            Kind::Nginx => Question { method: "GET".to_owned(), path, body: String::new(), ..question },
+        }
     }
 
     /// Seconds of a processor so far, of threads that have ended too, in steps of a hundredth.

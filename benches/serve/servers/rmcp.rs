@@ -7,6 +7,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto,
 };
+use mcpress_bench::{Content, LISTED, SIZES};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -20,8 +21,6 @@ use rmcp::{
 };
 use serde_json::json;
 use tokio::net::TcpListener;
-
-use crate::cases::{Content, LISTED, SIZES};
 
 #[derive(Clone)]
 struct Handler {

@@ -1,6 +1,6 @@
 //! Serves one connection: as long as something happens on it, and to a clean end when the program stops.
 
-use std::{convert::Infallible, net::Ipv4Addr, pin::pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, net::IpAddr, pin::pin, sync::Arc, time::Duration};
 
 use hyper::{
     Version,
@@ -12,7 +12,7 @@ use hyper_util::{
     server::conn::auto,
 };
 use tokio::{
-    net::TcpStream,
+    io::{AsyncRead, AsyncWrite},
     sync::{Semaphore, watch},
     time::sleep,
 };
@@ -87,16 +87,17 @@ fn protocols(limits: &Limits) -> auto::Builder<TokioExecutor> {
 /// and then cannot know whether it was taken. So each answer in the drain delay says `Connection: close`, after which
 /// the client sends nothing more. A connection of HTTP/2 can say at any time up to which request it answers, which is
 /// done at the end, so that clients do not come back to a program that is about to go.
-pub(crate) async fn serve(shared: Arc<Shared>, tcp: TcpStream, ending: Ending) {
-    // Answers are written whole; waiting for more to fill a packet would only delay them.
-    let _ = tcp.set_nodelay(true);
+pub(crate) async fn serve(
+    shared: Arc<Shared>,
+    stream: impl AsyncRead + AsyncWrite + Unpin + 'static,
+    peer: IpAddr,
+    ending: Ending,
+) {
     let _open = shared.app.metrics.connection();
-    // Without one it is gone already.
-    let peer = tcp.peer_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.ip());
     let Ending { draining, closing } = ending;
     let Limits { header_timeout, write_timeout, .. } = shared.app.limits;
     let activity = Arc::new(Activity::default());
-    let stream = Stream::new(tcp, Arc::clone(&activity), write_timeout);
+    let stream = Stream::new(stream, Arc::clone(&activity), write_timeout);
     let mut connection_closing = closing.clone();
     let service = service_fn(|request| {
         let work = Work::begin(&activity);

@@ -1,8 +1,9 @@
 //! Accepts connections, bounds how many there are, and lets them finish at the end.
 
-use std::{convert::Infallible, io, pin::pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, io, net::Ipv4Addr, pin::pin, sync::Arc, time::Duration};
 
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch},
     time::{sleep, timeout},
@@ -30,11 +31,15 @@ pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output =
     let (open, closing) = watch::channel(());
     // Closes when the last connection has ended.
     let (alive, mut ended) = mpsc::channel::<Infallible>(1);
-    let serve = |stream, slot| {
+    let serve = |stream: TcpStream, slot| {
         let (shared, alive) = (Arc::clone(&shared), alive.clone());
         let ending = Ending { draining: draining.clone(), closing: closing.clone() };
+        // Answers are written whole; waiting for more to fill a packet would only delay them.
+        let _ = stream.set_nodelay(true);
+        // Without one it is gone already.
+        let peer = stream.peer_addr().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.ip());
         tokio::spawn(async move {
-            connection::serve(shared, stream, ending).await;
+            connection::serve(shared, stream, peer, ending).await;
             drop((slot, alive));
         });
     };
@@ -75,6 +80,14 @@ pub async fn run(listener: TcpListener, app: App, shutdown: impl Future<Output =
     if timeout(shutdown_timeout, ended.recv()).await.is_err() {
         warn!("some requests did not finish in time");
     }
+}
+
+/// Serves one connection that runs over something else than a socket, such as a pipe to measure with, until it ends.
+pub async fn serve_one(app: App, stream: impl AsyncRead + AsyncWrite + Unpin + 'static) {
+    let (_stay, draining) = watch::channel(());
+    let (_open, closing) = watch::channel(());
+    let ending = Ending { draining, closing };
+    connection::serve(Arc::new(Shared::new(app)), stream, Ipv4Addr::LOCALHOST.into(), ending).await;
 }
 
 /// Waits for a free slot, then for a connection.

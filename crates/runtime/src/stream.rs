@@ -1,4 +1,4 @@
-//! A socket on which no write waits for ever: a client that does not read loses its connection.
+//! A connection on which no write waits for ever: a client that does not read loses its connection.
 
 use std::{
     io::{self, IoSlice},
@@ -10,24 +10,23 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
     time::{Instant, Sleep, sleep},
 };
 
 use crate::activity::Activity;
 
-/// A socket, and what happens on it.
-pub(crate) struct Stream {
-    tcp: TcpStream,
+/// What a connection runs over, and what happens on it.
+pub(crate) struct Stream<S> {
+    inner: S,
     activity: Arc<Activity>,
     write_timeout: Duration,
     /// Runs while a write waits.
     overdue: Pin<Box<Sleep>>,
 }
 
-impl Stream {
-    pub(crate) fn new(tcp: TcpStream, activity: Arc<Activity>, write_timeout: Duration) -> Self {
-        Self { tcp, activity, write_timeout, overdue: Box::pin(sleep(write_timeout)) }
+impl<S> Stream<S> {
+    pub(crate) fn new(inner: S, activity: Arc<Activity>, write_timeout: Duration) -> Self {
+        Self { inner, activity, write_timeout, overdue: Box::pin(sleep(write_timeout)) }
     }
 
     /// Gives up a write that has waited too long.
@@ -47,15 +46,15 @@ impl Stream {
     }
 }
 
-impl AsyncRead for Stream {
+impl<S: AsyncRead + Unpin> AsyncRead for Stream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tcp).poll_read(cx, buffer)
+        Pin::new(&mut self.inner).poll_read(cx, buffer)
     }
 }
 
-impl AsyncWrite for Stream {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.tcp).poll_write(cx, bytes);
+        let written = Pin::new(&mut self.inner).poll_write(cx, bytes);
         self.watch(cx, written)
     }
 
@@ -64,19 +63,19 @@ impl AsyncWrite for Stream {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.tcp).poll_write_vectored(cx, slices);
+        let written = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
         self.watch(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.tcp.is_write_vectored()
+        self.inner.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tcp).poll_flush(cx)
+        Pin::new(&mut self.inner).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tcp).poll_shutdown(cx)
+        Pin::new(&mut self.inner).poll_shutdown(cx)
     }
 }

@@ -1,39 +1,54 @@
-//! What is asked, and of which content.
+//! What the benchmarks ask, and of which content.
 
 use std::{fs, io, path::Path};
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::servers::Kind;
-
-/// One question, asked over and over.
+/// One thing to ask, over and over.
 #[derive(Clone)]
-pub(crate) struct Case {
-    pub(crate) name: String,
+pub struct Case {
+    /// What it is called in the results, such as `read 10 kB`.
+    pub name: String,
     slug: &'static str,
     method: &'static str,
     uri: Option<String>,
     is_modern: bool,
-    pub(crate) connections: usize,
-    pub(crate) http2: bool,
+    /// How many ask at once.
+    pub connections: usize,
+    /// Whether they are streams of one connection.
+    pub http2: bool,
     /// Whether the client takes gzip.
-    pub(crate) gzip: bool,
+    pub gzip: bool,
+}
+
+/// A request, but for the host.
+#[derive(Deserialize, Serialize)]
+pub struct Question {
+    /// The method of HTTP.
+    pub method: String,
+    /// The path, from its first slash.
+    pub path: String,
+    /// All headers but `Host` and `Content-Length`.
+    pub headers: Vec<(String, String)>,
+    /// A message of JSON-RPC.
+    pub body: String,
 }
 
 /// The content that all cases are about.
-pub(crate) struct Content;
+pub struct Content;
 
 /// Bytes of the texts.
-pub(crate) const SIZES: [(&str, usize); 4] =
-    [("200 B", 200), ("10 kB", 10_000), ("100 kB", 100_000), ("1 MB", 1_000_000)];
+pub const SIZES: [(&str, usize); 4] = [("200 B", 200), ("10 kB", 10_000), ("100 kB", 100_000), ("1 MB", 1_000_000)];
 
 /// Entries of the long list.
-pub(crate) const LISTED: usize = 10_000;
+pub const LISTED: usize = 10_000;
 
 const SENTENCE: &str = "A page of a manual says \"this\" and `that`, and it is written in sentences of many kinds; ";
 
 impl Case {
-    pub(crate) fn all() -> Vec<Self> {
+    /// All of them. The first four are reads of each size.
+    pub fn all() -> Vec<Self> {
         let read = |size: &str| Self {
             name: format!("read {size}"),
             slug: "sizes",
@@ -67,25 +82,21 @@ impl Case {
     }
 
     /// The same question of a client that takes no compression.
-    pub(crate) fn plain(&self) -> Self {
+    pub fn plain(&self) -> Self {
         Self { gzip: false, ..self.clone() }
     }
 
-    pub(crate) fn is_for(&self, server: Kind) -> bool {
-        match server {
-            Kind::Bare | Kind::Mcpress => true,
-            // It speaks HTTP/2 only where it was built so, and answers nothing but what is there.
-            Kind::Nginx => !self.http2 && !self.gzip,
-            Kind::Rmcp => !self.gzip && !self.http2,
-            Kind::GzipPerRequest => self.gzip,
+    /// What is sent to the program.
+    pub fn question(&self) -> Question {
+        Question {
+            method: "POST".to_owned(),
+            path: format!("/mcp/{}", self.slug),
+            headers: self.headers(),
+            body: self.body(),
         }
     }
 
-    pub(crate) fn slug(&self) -> &'static str {
-        self.slug
-    }
-
-    pub(crate) fn headers(&self) -> Vec<(String, String)> {
+    fn headers(&self) -> Vec<(String, String)> {
         let mut headers = vec![
             ("accept", "application/json, text/event-stream".to_owned()),
             ("content-type", "application/json".to_owned()),
@@ -103,7 +114,7 @@ impl Case {
         headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    pub(crate) fn body(&self) -> String {
+    fn body(&self) -> String {
         let mut params = json!({});
         if let Some(uri) = &self.uri {
             params["uri"] = uri.as_str().into();
@@ -119,9 +130,23 @@ impl Case {
     }
 }
 
+impl Question {
+    /// As it is sent over HTTP/1.1.
+    pub fn bytes(&self, host: &str) -> Vec<u8> {
+        let Self { method, path, headers, body } = self;
+        let mut text = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: {}\r\n", body.len());
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        text.push_str("\r\n");
+        text.push_str(body);
+        text.into_bytes()
+    }
+}
+
 impl Content {
-    /// Writes the content tree of two servers.
-    pub(crate) fn write(tree: &Path) -> io::Result<()> {
+    /// Writes the content tree of two servers: a text of each size, and so many entries in a list.
+    pub fn write(tree: &Path, listed: usize) -> io::Result<()> {
         let sizes = tree.join("sizes/resources");
         fs::create_dir_all(&sizes)?;
         fs::write(tree.join("sizes/server.yaml"), "title: Sizes\n")?;
@@ -131,18 +156,19 @@ impl Content {
         let list = tree.join("list/resources");
         fs::create_dir_all(&list)?;
         fs::write(tree.join("list/server.yaml"), "title: List\n")?;
-        for number in 0..LISTED {
+        for number in 0..listed {
             fs::write(list.join(format!("page-{number}.txt")), Self::text(200))?;
         }
         Ok(())
     }
 
-    pub(crate) fn uri(size: &str) -> String {
+    /// The address of the text of this size.
+    pub fn uri(size: &str) -> String {
         format!("sizes://{}.txt", size.replace(' ', "-"))
     }
 
     /// Sentences that a compressor finds about as repetitive as prose.
-    pub(crate) fn text(size: usize) -> String {
+    pub fn text(size: usize) -> String {
         let mut state = size as u64;
         let mut text = String::with_capacity(size + SENTENCE.len());
         while text.len() < size {
