@@ -70,6 +70,7 @@ const LAXER: &[(&str, &[usize], &str)] = &[
     ("url-template-names", &[0, 1, 2, 3], SYNTAX),
     ("wp-query-template-names", &[0], SYNTAX),
     ("uri-invalid", &[3], ADDRESS),
+    ("addresses-of-no-host", &[0, 1, 2, 3], ADDRESS),
     ("url-href-invalid", &[2, 3, 4, 5, 6, 8, 9], ADDRESS),
     ("url-template-variables", &[0, 1, 2, 3, 4, 5], ADDRESS),
     ("wp-query-site-invalid", &[1, 2, 3, 4, 5], ADDRESS),
