@@ -22,6 +22,7 @@ mod fetch;
 mod files;
 mod front_matter;
 mod identity;
+mod protected;
 mod resource;
 mod schema;
 mod scope;

@@ -75,6 +75,7 @@ const LAXER: &[(&str, &[usize], &str)] = &[
     ("url-template-variables", &[0, 1, 2, 3, 4, 5], ADDRESS),
     ("wp-query-site-invalid", &[1, 2, 3, 4, 5], ADDRESS),
     ("access-incomplete", &[0], TOGETHER),
+    ("access-of-one-address", &[0], TOGETHER),
     ("access-without-tokens", &[0], TOGETHER),
     ("static-files-without-path", &[0], TOGETHER),
     ("template-arguments", &[1], TOGETHER),
