@@ -16,7 +16,7 @@ use crate::{
     diagnostic::{Diagnostic, Position, nearest},
     front_matter,
     identity::Uri,
-    protected,
+    names, protected,
     resource::{Entry, Lowering},
     scope::{Located, Scope, template_error},
     server::{Server, Site, is_slug},
@@ -56,6 +56,7 @@ pub(crate) fn lower<'a>(tree: &'a Tree, diagnostics: &mut Vec<Diagnostic>) -> Lo
     protected::check(servers.iter().map(|(server, _): &(Server, _)| server), tree, diagnostics);
     let read = servers.iter().map(|(server, _): &(Server, _)| server.slug.as_str()).collect();
     unused(tree, &read, diagnostics);
+    names::check(tree, diagnostics);
     Lowered { hash, compression: site.compression, servers, partials }
 }
 
