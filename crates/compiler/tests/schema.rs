@@ -88,7 +88,7 @@ const LAXER: &[(&str, &[usize], &str)] = &[
     ("wp-query-format-and-mime-type", &[0, 1], TOGETHER),
     ("wp-query-post-status", &[0, 1, 2], TOGETHER),
     ("wp-query-tax-query-clause", &[1], TOGETHER),
-    ("ttl-invalid", &[2], VALUE),
+    ("ttl-invalid", &[2, 3, 4], VALUE),
     ("wp-query-date-forms", &[0, 1, 7], VALUE),
     ("wp-query-date-range-empty", &[0, 1], VALUE),
     ("wp-query-slugs-invalid", &[4], VALUE),
