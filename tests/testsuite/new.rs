@@ -249,6 +249,12 @@ fn a_schema_is_printed_as_it_is_committed() {
         let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schema/{name}.schema.json"));
         assert_eq!(stdout(&run(&["schema", name])), fs::read_to_string(committed).unwrap());
     }
+    let (folder, _) = tree();
+    let taken = folder.path().join("taken");
+    fs::write(&taken, "mine").unwrap();
+    let (code, text) = said(&["schema", "--out", taken.to_str().unwrap()], &folder);
+    assert_eq!(code, Some(1));
+    assert!(text.starts_with("error: cannot make the folder `taken`: "), "{text}");
     for arguments in [&["schema"][..], &["schema", "nope"], &["schema", "site", "--out", "x"]] {
         assert_eq!(run(arguments).status.code(), Some(2), "{arguments:?}");
     }

@@ -13,7 +13,9 @@ use super::{failure, unless_unread};
 
 /// Writes all schemas into a folder, in place of older ones.
 pub(crate) fn write_schemas(out: &Path) -> io::Result<ExitCode> {
-    fs::create_dir_all(out)?;
+    if let Err(error) = fs::create_dir_all(out) {
+        return Ok(failure(format_args!("cannot make the folder `{}`: {error}", out.display())));
+    }
     for name in SCHEMAS {
         let path = out.join(file_name(name));
         if let Err(error) = fs::write(&path, schema(name).unwrap_or_default()) {
