@@ -11,7 +11,7 @@ use std::{
 
 use mcpress_compiler::{Diagnostic, Severity, compile, is_slug, uri_of};
 
-use super::{FAILED, failure, print, schema, unless_unread};
+use super::{FAILED, escape, failure, print, schema, shown, unless_unread};
 use crate::config::Kind;
 
 /// Writes `server.yaml` and a first page.
@@ -136,12 +136,12 @@ fn diagnostics(dir: &Path) -> BTreeSet<Diagnostic> {
 fn say(dir: &Path, files: &[(PathBuf, String)]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for (path, _) in files {
-        writeln!(out, "wrote {}", path.display())?;
+        writeln!(out, "wrote {}", shown(path))?;
     }
-    writeln!(out, "next: edit it, then look at it with: mcpress dev{}", dir_argument(dir))?;
+    writeln!(out, "next: edit it, then look at it with: mcpress dev{}", escape(&dir_argument(dir)))?;
     let schemas = schema_folder(dir);
     if !schemas.join(schema::file_name("server")).exists() {
-        writeln!(out, "for completion in your editor: mcpress schema --out {}", schemas.display())?;
+        writeln!(out, "for completion in your editor: mcpress schema --out {}", shown(&schemas))?;
     }
     out.flush()
 }

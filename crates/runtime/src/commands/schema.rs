@@ -9,7 +9,7 @@ use std::{
 
 use mcpress_compiler::{SCHEMAS, schema};
 
-use super::{failure, unless_unread};
+use super::{failure, shown, unless_unread};
 
 /// Writes all schemas into a folder, in place of older ones.
 pub(crate) fn write_schemas(out: &Path) -> io::Result<ExitCode> {
@@ -21,7 +21,7 @@ pub(crate) fn write_schemas(out: &Path) -> io::Result<ExitCode> {
         if let Err(error) = fs::write(&path, schema(name).unwrap_or_default()) {
             return Ok(failure(format_args!("cannot write `{}`: {error}", path.display())));
         }
-        unless_unread(writeln!(io::stdout(), "wrote {}", path.display()))?;
+        unless_unread(writeln!(io::stdout(), "wrote {}", shown(&path)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

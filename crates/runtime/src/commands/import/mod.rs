@@ -131,7 +131,8 @@ fn report(export: &Export, out: &Path, slug: &str, drafts: &[Draft]) -> Report {
         report.notes.extend(draft.notes.iter().map(|note| format!("{}: {}", shown(draft), printable(note))));
     }
     let carried = report.carried.len();
-    report.heading = format!("{}: {carried} of {} definitions carried over", out.join(slug).display(), drafts.len());
+    report.heading =
+        format!("{}: {carried} of {} definitions carried over", super::shown(&out.join(slug)), drafts.len());
     let twice = export.resources.iter().flat_map(|resource| &resource.twice).chain(&export.twice);
     report
         .left
