@@ -11,7 +11,7 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed={root}");
     println!("cargo::rerun-if-env-changed=MCPRESS_CONTENT");
     println!("cargo::rerun-if-env-changed=MCPRESS_DENY_WARNINGS");
-    let deny_warnings = env::var("MCPRESS_DENY_WARNINGS").is_ok_and(|value| value == "1");
+    let deny_warnings = env::var("MCPRESS_DENY_WARNINGS").is_ok_and(|value| !is_falsy(&value));
     match compile(Path::new(&root)) {
         Ok(Compiled { catalog, warnings }) => {
             print(&warnings, deny_warnings);
@@ -29,6 +29,11 @@ fn main() -> io::Result<()> {
             Ok(())
         }
     }
+}
+
+/// What means no to the flags of the program, `check --deny-warnings` among them: clap's list.
+fn is_falsy(value: &str) -> bool {
+    ["", "0", "f", "false", "n", "no", "off"].contains(&value.to_ascii_lowercase().as_str())
 }
 
 /// Cargo shows one line for each directive, and fails the build if there was an error.

@@ -142,6 +142,36 @@ fn what_others_wrote_begins_no_line() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn what_was_given_to_the_program_begins_no_line() {
+    let evil = "x\n::error::\u{1b}[31m\u{202e}";
+    for arguments in [
+        &["--nope\n::error::\u{1b}[31m"][..],
+        &["nope\n::error::\u{1b}[31m"],
+        &["check", "a", evil],
+        &["check", "--format", evil],
+        &["--listen", evil],
+        &["--allowed-hosts", &format!("a.example,{evil}")],
+        &["schema", evil],
+    ] {
+        let output = run(arguments);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains("\\n::error::\\u{1b}[31m"), "{text}");
+        assert!(!text.lines().any(|line| line.starts_with("::")) && !text.contains(['\u{1b}', '\u{202e}']), "{text}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join(evil);
+    let dir = dir.to_str().unwrap();
+    for arguments in [&["new", "server", "docs", "--dir", dir][..], &["schema", "--out", dir]] {
+        let output = run(arguments);
+        let text = stdout(&output);
+        assert!(output.status.success() && text.contains("\\n::error::\\u{1b}[31m\\u{202e}/"), "{text}");
+        assert!(!text.lines().any(|line| line.starts_with("::")) && !text.contains(['\u{1b}', '\u{202e}']), "{text}");
+    }
+}
+
 #[test]
 fn bad_usage_ends_with_2() {
     for arguments in [
@@ -502,7 +532,8 @@ fn nothing_is_served_while_tokens_are_missing_or_too_short() {
         "{missing}"
     );
     let short = dev(Some("hunter2"));
-    assert!(short.contains("`DOCS_TOKENS`: entry 1 is shorter than 32 characters"), "{short}");
+    let place = format!("error: {}/docs/server.yaml:1: `DOCS_TOKENS`: entry 1 is shorter than", tree.path().display());
+    assert!(short.contains(&place) && short.contains("  hint: a program that runs gets no new variables"), "{short}");
     assert!(!short.contains("hunter2"));
     assert!(run(&["check", tree.path().to_str().unwrap()]).status.success(), "a check needs no variable");
 }

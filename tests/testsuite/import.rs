@@ -108,7 +108,7 @@ fn what_is_missing_is_no_fault_of_the_file() {
 #[test]
 fn nothing_is_written_where_an_import_fails() {
     let query = json!([{ "uri": "a:b", "data_source_type": "wp_query", "data_source_config": { "p": 1 } }]);
-    let cases: [(&str, Vec<u8>, &[&str]); 8] = [
+    let cases: [(&str, Vec<u8>, &[&str]); 9] = [
         ("not JSON", b"{".to_vec(), &[]),
         ("no object", b"[]".to_vec(), &[]),
         ("nothing of an export", b"{\"a\":1}".to_vec(), &[]),
@@ -116,6 +116,7 @@ fn nothing_is_written_where_an_import_fails() {
         ("no slug", export(&json!([])).to_string().replace("shop", "日本").into_bytes(), &[]),
         ("no list", b"{\"server\":{\"slug\":\"a\"},\"resources\":7}".to_vec(), &[]),
         ("no site", export(&query).to_string().into_bytes(), &[]),
+        ("a wrong site that nothing needs", export(&json!([])).to_string().into_bytes(), &["--site", "ftp://x"]),
         ("a wrong site", export(&query).to_string().into_bytes(), &["--site", "shop.example.com"]),
     ];
     let mut messages = String::new();
@@ -129,6 +130,34 @@ fn nothing_is_written_where_an_import_fails() {
         messages.push_str(&format!("{name}: {}", stderr(&output)));
     }
     insta::assert_snapshot!(messages);
+}
+
+#[test]
+fn members_that_are_given_twice_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = r#"{\"content\": \"A\", \"content\": \"B\"}"#;
+    let export = format!(
+        r#"{{"server": {{"slug": "con", "title": "One", "title": "Two"}}, "resources": [{{
+            "uri": "docs://a", "data_source_type": "static", "data_source_config": "{config}", "uri": "docs://b"
+        }}]}}"#
+    );
+    fs::write(folder.path().join("export.json"), export).unwrap();
+    let output = import(folder.path(), Path::new("export.json"), &[]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    insta::assert_snapshot!(stdout(&output), @r"
+    out/server-con: 1 of 1 definitions carried over
+
+    carried over:
+      `docs://b` (resources[0]): static, files/b.txt
+
+    not carried over:
+      resources[0].data_source_config.content: given more than once, and the last one counts
+      server.title: given more than once, and the last one counts
+      resources[0].uri: given more than once, and the last one counts
+
+    to know:
+      `con` is a name that Windows keeps for itself, so the server is `server-con`
+    ");
 }
 
 #[test]

@@ -171,6 +171,36 @@ fn what_would_not_compile_is_not_left_there() {
 }
 
 #[test]
+fn what_is_refused_leaves_everything_as_it_was() {
+    let (folder, tree) = tree();
+    let content = folder.path().join("content");
+    let refused = |arguments: &[&str], message: &str| {
+        let before = entries(folder.path());
+        let (code, text) = said(&[&["new"], arguments, &["--dir", &tree]].concat(), &folder);
+        assert!(code == Some(1) && text.contains(message), "{text}");
+        assert_eq!(entries(folder.path()), before);
+    };
+    // Its folder is a file, so that the first of two files can be written, and the second cannot.
+    fs::create_dir_all(content.join("foo")).unwrap();
+    fs::write(content.join("foo/resources"), "mine").unwrap();
+    refused(&["server", "foo"], "cannot write `content/foo/resources/index.md`: ");
+    fs::remove_dir_all(&content).unwrap();
+    // Neither the tree nor any folder of it is left, nor a folder above it.
+    fs::write(&content, "mine").unwrap();
+    refused(&["server", "foo"], "cannot write `content/foo/server.yaml`: ");
+    fs::remove_file(&content).unwrap();
+
+    run(&["new", "server", "shop", "--dir", &tree]);
+    fs::write(content.join("shop/resources/taken.yaml"), "{uri: 'shop://a/b/c', static: {text: x}}").unwrap();
+    fs::create_dir(content.join("shop/resources/empty")).unwrap();
+    refused(&["resource", "shop", "a/b/c", "--kind", "url"], "`shop://a/b/c` is defined twice");
+    fs::write(content.join("shop/resources/taken.yaml"), "{uri: 'shop://empty/x', static: {text: x}}").unwrap();
+    refused(&["resource", "shop", "empty/x", "--kind", "static"], "`shop://empty/x` is defined twice");
+    fs::write(content.join("shop/resources/a"), "mine").unwrap();
+    refused(&["resource", "shop", "a/b/c", "--kind", "url"], "cannot write `content/shop/resources/a/b/c.yaml`: ");
+}
+
+#[test]
 fn a_definition_begins_its_uri_as_the_server_says() {
     let (folder, tree) = tree();
     run(&["new", "server", "shop", "--dir", &tree]);
@@ -219,9 +249,30 @@ fn a_schema_is_printed_as_it_is_committed() {
         let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schema/{name}.schema.json"));
         assert_eq!(stdout(&run(&["schema", name])), fs::read_to_string(committed).unwrap());
     }
+    let (folder, _) = tree();
+    let taken = folder.path().join("taken");
+    fs::write(&taken, "mine").unwrap();
+    let (code, text) = said(&["schema", "--out", taken.to_str().unwrap()], &folder);
+    assert_eq!(code, Some(1));
+    assert!(text.starts_with("error: cannot make the folder `taken`: "), "{text}");
     for arguments in [&["schema"][..], &["schema", "nope"], &["schema", "site", "--out", "x"]] {
         assert_eq!(run(arguments).status.code(), Some(2), "{arguments:?}");
     }
+}
+
+/// Every folder, and every file with what it holds.
+fn entries(folder: &Path) -> Vec<(PathBuf, Option<String>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).ok();
+        if path.is_dir() {
+            found.extend(entries(&path));
+        }
+        found.push((path, text));
+    }
+    found.sort();
+    found
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

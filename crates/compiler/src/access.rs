@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::{
     diagnostic::{Diagnostic, Position},
     fetch::{env_text, stand_in},
+    protected::Place,
     scope::Scope,
     site::SITE_FILE,
     yaml::{Field, Mark},
@@ -100,6 +101,15 @@ impl AccessDefinition {
         let auth = if auth.is_given() { auth.lower(mark, scope) } else { None };
         let limits = self.limits.value().or(site.limits.value()).and_then(LimitsDefinition::lower);
         (auth.is_some() || limits.is_some()).then_some(Access { place, auth, limits })
+    }
+
+    /// Where the `resource` stands that holds for the server of this file.
+    pub(crate) fn resource_place(&self, site: &Self, path: &str) -> Option<Place> {
+        let of = |definition: &Self, path: &str| {
+            let (_, mark) = definition.auth.value()?.resource.given()?;
+            Some(Place { path: path.to_owned(), position: mark.position })
+        };
+        of(self, path).or_else(|| of(site, SITE_FILE))
     }
 }
 

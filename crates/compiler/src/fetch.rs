@@ -164,14 +164,16 @@ pub(crate) fn env_text<'t>(text: &'t str, mark: Mark, field: &str, scope: &mut S
     }
 }
 
-/// An address as it may look once the environment is filled in: defaults where there are some, else a `1`, which can
-/// stand in any place, or the start of an address.
+/// An address as it may look once the environment is filled in: defaults where there are some, else the start of an
+/// address, a letter in a host, which must not end with a number, and a `1` in any other place.
 pub(crate) fn stand_in(pieces: &[Piece<'_>]) -> String {
     let mut filled = String::new();
     for piece in pieces {
+        let in_host = filled.split_once("://").is_some_and(|(_, host)| !host.contains([':', '/', '?', '#', '[']));
         filled.push_str(match piece {
             Piece::Text(text) | Piece::Variable { default: Some(text), .. } => text,
-            Piece::Variable { default: None, .. } if filled.is_empty() => "https://1",
+            Piece::Variable { default: None, .. } if filled.is_empty() => "https://x",
+            Piece::Variable { default: None, .. } if in_host => "x",
             Piece::Variable { default: None, .. } => "1",
         });
     }
@@ -274,9 +276,10 @@ mod tests {
     fn addresses_look_like_addresses_without_the_environment() {
         for (text, expected) in [
             ("https://x/a", "https://x/a"),
-            ("${API}/a", "https://1/a"),
+            ("${API}/a", "https://x/a"),
             ("${API:-http://localhost:8080}/a", "http://localhost:8080/a"),
-            ("https://${HOST}:${PORT}/${PATH}?$$", "https://1:1/1?$"),
+            ("https://${HOST}:${PORT}/${PATH}?$$", "https://x:1/1?$"),
+            ("https://example.${TOP}/%2${X}", "https://example.x/%21"),
         ] {
             assert_eq!(stand_in(&env::parse(text).unwrap()), expected);
         }

@@ -22,6 +22,8 @@ mod fetch;
 mod files;
 mod front_matter;
 mod identity;
+mod names;
+mod protected;
 mod resource;
 mod schema;
 mod scope;
@@ -42,6 +44,7 @@ pub use blob::TooLarge;
 pub use diagnostic::{Diagnostic, Position, Severity, escape};
 pub use emit::emit;
 pub use encode::{Cache, encode};
+pub use names::is_reserved;
 pub use schema::{SCHEMAS, schema};
 pub use server::is_slug;
 

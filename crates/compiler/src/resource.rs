@@ -17,6 +17,7 @@ use crate::{
     diagnostic::{Diagnostic, Position},
     files, front_matter,
     identity::{self, Uri},
+    names,
     scope::{Located, Scope, template_error},
     server::Server,
     static_source::{self, StaticKind},
@@ -120,7 +121,21 @@ impl<'a> Lowering<'a, '_> {
             self.diagnostics.push(Diagnostic::error(path, Position::START, "", message).hint(hint));
             return;
         }
+        if names::is_definition_in_capitals(path) {
+            let message = format!("it defines nothing, for its name ends in capitals, and is served as `{uri}`");
+            let hint = "the name of a definition ends in `.yaml` or `.yml`: rename it";
+            self.diagnostics.push(Diagnostic::warning(path, Position::START, message).hint(hint));
+        }
+        self.warn_of_leftover(path, &uri);
         self.push_static(uri, Place { path, position, file: path }, described, content);
+    }
+
+    /// Warns of a file that nobody named, and that is served all the same.
+    fn warn_of_leftover(&mut self, path: &str, uri: &str) {
+        let Some(what) = names::leftover(path) else { return };
+        let message = format!("by its name {what}, and served as `{uri}`");
+        let hint = "remove it; to publish it all the same, rename it, or name it with `static: {file: …}`";
+        self.diagnostics.push(Diagnostic::warning(path, Position::START, message).hint(hint));
     }
 
     /// A file that defines entries.
@@ -263,6 +278,7 @@ impl<'a> Lowering<'a, '_> {
                     let filled = fill_path(written, &file.below);
                     let uri = uri.filter(|mark| has_path && check_uri(&filled, *mark, &mut self.scope(at)));
                     let described = described.clone().with_path(page_path(&file.below));
+                    self.warn_of_leftover(&file.path, &filled);
                     let file = FoundFile { path: &file.path, bytes: file.bytes };
                     self.defined_file(at, file, (&filled, uri), described, render);
                 }

@@ -9,6 +9,7 @@ use crate::{
     described,
     diagnostic::{Diagnostic, Position},
     fetch::FetchDefinition,
+    protected::Place,
     scope::Scope,
     yaml::Field,
 };
@@ -33,6 +34,8 @@ pub(crate) struct Server {
     pub(crate) variables: Map<String, Value>,
     pub(crate) fetch: FetchDefinition,
     pub(crate) access: Option<Access>,
+    /// Where `auth.resource` stands that holds for it.
+    pub(crate) resource_place: Option<Place>,
 }
 
 /// The defaults of `site.yaml`.
@@ -80,6 +83,7 @@ impl Server {
             .given()
             .and_then(|(source, mark)| scope.text(source, mark, "instructions"))
             .map(|located| located.text);
+        let access = AccessDefinition::checked(definition.auth, definition.limits, scope);
         Self {
             slug: slug.to_owned(),
             name: definition.name.value().cloned().unwrap_or_else(|| slug.to_owned()),
@@ -94,7 +98,8 @@ impl Server {
             ttl_ms: definition.ttl.value().map(|ttl| ttl.0).or(site.ttl_ms).unwrap_or(DEFAULT_TTL_MS),
             variables: all_variables,
             fetch: fetch(definition.fetch, scope).or(&site.fetch),
-            access: AccessDefinition::checked(definition.auth, definition.limits, scope).lower(&site.access, scope),
+            access: access.lower(&site.access, scope),
+            resource_place: access.resource_place(&site.access, scope.path),
         }
     }
 

@@ -16,6 +16,7 @@ use crate::{
     diagnostic::{Diagnostic, Position, nearest},
     front_matter,
     identity::Uri,
+    names, protected,
     resource::{Entry, Lowering},
     scope::{Located, Scope, template_error},
     server::{Server, Site, is_slug},
@@ -52,8 +53,10 @@ pub(crate) fn lower<'a>(tree: &'a Tree, diagnostics: &mut Vec<Diagnostic>) -> Lo
         let hint = "make a folder with a `server.yaml` in it; its name is the server's slug";
         diagnostics.push(Diagnostic::error("", None, "", "the content tree holds no server").hint(hint));
     }
+    protected::check(servers.iter().map(|(server, _): &(Server, _)| server), tree, diagnostics);
     let read = servers.iter().map(|(server, _): &(Server, _)| server.slug.as_str()).collect();
     unused(tree, &read, diagnostics);
+    names::check(tree, diagnostics);
     Lowered { hash, compression: site.compression, servers, partials }
 }
 

@@ -214,9 +214,7 @@ fn read(root: &Path, entry: &DirEntry) -> Result<File, Box<Diagnostic>> {
     if !entry.file_type().is_file() {
         return Err(Diagnostic::error(&path, Position::START, "", "neither a file nor a folder").into());
     }
-    let bytes = fs::read(entry.path()).map_err(|error| {
-        Diagnostic::error(&path, Position::START, "", format!("cannot be read: {}", reason(&error)))
-    })?;
+    let bytes = fs::read(entry.path()).map_err(|error| unreadable(&path, false, entry.path_is_symlink(), &error))?;
     let oid = bytes.len() < 1024 && bytes.windows(b"\noid sha256:".len()).any(|window| window == b"\noid sha256:");
     if oid && bytes.starts_with(LFS_POINTER) {
         return Err(Diagnostic::error(&path, Position::START, "", "a Git LFS pointer stands in the place of the file")
@@ -231,14 +229,29 @@ fn read(root: &Path, entry: &DirEntry) -> Result<File, Box<Diagnostic>> {
 }
 
 fn unwalkable(root: &Path, error: &walkdir::Error) -> Box<Diagnostic> {
-    let (path, _) = error.path().map_or_else(Default::default, |path| tree_path(root, path));
+    let at = error.path().unwrap_or(root);
+    let (path, _) = tree_path(root, at);
     let message = match (error.loop_ancestor(), error.io_error()) {
         (Some(_), _) => "a symbolic link to a folder that contains it".to_owned(),
-        (None, Some(error)) => format!("cannot be read: {}", reason(error)),
+        (None, Some(error)) => return unreadable(&path, at.is_dir(), at.is_symlink(), error),
         (None, None) => "cannot be read".to_owned(),
     };
-    let hint = "remove it, or point it to a file of the tree";
-    Diagnostic::error(&path, Position::START, "", message).hint(hint).into()
+    Diagnostic::error(&path, Position::START, "", message).hint(MEND_LINK).into()
+}
+
+const MEND_LINK: &str = "remove it, or point it to a file of the tree";
+
+/// A file or folder that the system does not let this program read.
+fn unreadable(path: &str, is_folder: bool, is_link: bool, error: &io::Error) -> Box<Diagnostic> {
+    // A folder has no lines.
+    let position = (!is_folder).then_some(Position::START);
+    let diagnostic = Diagnostic::error(path, position, "", format!("cannot be read: {}", reason(error)));
+    let hint = match error.kind() {
+        io::ErrorKind::PermissionDenied => "let the user who compiles the tree read it",
+        _ if is_link => MEND_LINK,
+        _ => return diagnostic.into(),
+    };
+    diagnostic.hint(hint).into()
 }
 
 /// The path below the root with `/` between its parts, and whether it is exact (all of it UTF-8).
@@ -252,4 +265,38 @@ fn tree_path(root: &Path, path: &Path) -> (String, bool) {
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_named_as_what_it_is() {
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        let lost = io::Error::from(io::ErrorKind::NotFound);
+        for (is_folder, is_link, error, expected) in [
+            (
+                true,
+                false,
+                &denied,
+                "docs/a: cannot be read: permission denied\n  hint: let the user who compiles the tree read it",
+            ),
+            (
+                false,
+                false,
+                &denied,
+                "docs/a:1:1: cannot be read: permission denied\n  hint: let the user who compiles the tree read it",
+            ),
+            (
+                false,
+                true,
+                &lost,
+                "docs/a:1:1: cannot be read: entity not found\n  hint: remove it, or point it to a file of the tree",
+            ),
+            (false, false, &lost, "docs/a:1:1: cannot be read: entity not found"),
+        ] {
+            assert_eq!(unreadable("docs/a", is_folder, is_link, error).to_string(), expected);
+        }
+    }
 }

@@ -69,11 +69,20 @@ inline_schema!(Timestamp => {
 inline_schema!(Scalar => { "type": ["string", "number", "boolean"] });
 inline_schema!(FreeForm => {});
 
+/// A year, in milliseconds: HTTP knows no reason to keep anything for longer.
+const LONGEST: u64 = 365 * 86_400_000;
+/// More is not held in memory.
+const LARGEST: u64 = 4 << 30;
+
 impl<'de> Deserialize<'de> for Duration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let units = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
-        scaled(&text, &units).map(Self).ok_or_else(|| expected("a duration such as `250ms`, `10s`, `5m`, `2h`", &text))
+        match scaled(&text, &units) {
+            Some(milliseconds @ 0..=LONGEST) => Ok(Self(milliseconds)),
+            Some(_) => Err(expected("a duration of at most `365d`", &text)),
+            None => Err(expected("a duration such as `250ms`, `10s`, `5m`, `2h`", &text)),
+        }
     }
 }
 
@@ -81,7 +90,11 @@ impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("", 1)];
-        scaled(&text, &units).map(Self).ok_or_else(|| expected("a size such as `512KiB`, `5MiB` or bytes", &text))
+        match scaled(&text, &units) {
+            Some(bytes @ 0..=LARGEST) => Ok(Self(bytes)),
+            Some(_) => Err(expected("a size of at most `4GiB`", &text)),
+            None => Err(expected("a size such as `512KiB`, `5MiB` or bytes", &text)),
+        }
     }
 }
 
@@ -211,12 +224,13 @@ fn is_rfc3339(text: &str) -> bool {
         && format!("{date_time}{offset}").parse::<jiff::Timestamp>().is_ok()
 }
 
-/// A whole number with one of the units behind it, in the smallest unit; `None` for anything else and for overflow.
+/// A whole number with one of the units behind it, in the smallest unit, or the largest number there is where it is
+/// larger; `None` for anything else.
 fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     let factor = units.iter().find(|(name, _)| *name == unit)?.1;
-    number.parse::<u64>().ok()?.checked_mul(factor)
+    (digits > 0).then(|| number.parse::<u64>().unwrap_or(u64::MAX).saturating_mul(factor))
 }
 
 fn expected<E: Error>(expected: &str, found: &str) -> E {
@@ -259,6 +273,8 @@ mod tests {
         for (text, milliseconds) in cases {
             assert_eq!(scaled(text, &units), milliseconds, "{text}");
         }
-        assert_eq!(scaled("18446744073709551615s", &units), None);
+        for text in ["18446744073709551615s", "99999999999999999999ms"] {
+            assert_eq!(scaled(text, &units), Some(u64::MAX), "{text}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use mcpress_compiler::{compile, emit, schema};
+use mcpress_compiler::{compile, compile_files, emit, schema};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -48,6 +48,40 @@ fn a_link_that_leads_out_of_the_tree_is_refused() {
              hint: copy what it points to into the tree",
             "docs/resources/passwd:1:1: a symbolic link that leads out of the content tree\n  \
              hint: copy what it points to into the tree",
+        ]
+    );
+}
+
+/// What is said of a tree that not every system could hold.
+fn faults_of_files(paths: &[&str]) -> Vec<String> {
+    let files = paths.iter().map(|path| ((*path).to_owned(), b"x\n".to_vec()));
+    let server = ("docs/server.yaml".to_owned(), Vec::new());
+    compile_files(files.chain([server]).collect()).unwrap().warnings.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn paths_that_a_checkout_elsewhere_loses_are_warned_of() {
+    let alike = "so a checkout on macOS or Windows loses one of them\n  hint: rename one of them";
+    assert_eq!(
+        faults_of_files(&[
+            "_partials/X.txt",
+            "_partials/x.txt",
+            "docs/resources/A/b.md",
+            "docs/resources/a/B.md",
+            "docs/resources/a/c.md",
+            "docs/resources/caf\u{e9}.md",
+            "docs/resources/cafe\u{301}.md",
+            "docs/resources/CAFE\u{301}.md",
+            "docs/resources/aux/Com1.tar.gz",
+            "docs/resources/auxiliary.md",
+        ]),
+        [
+            format!("_partials/x.txt:1:1: its path and that of `_partials/X.txt` differ only in the case of letters, {alike}"),
+            format!("docs/resources/a/B.md:1:1: its path and that of `docs/resources/A/b.md` differ only in the case of letters, {alike}"),
+            "docs/resources/aux/Com1.tar.gz:1:1: `aux` is a name that Windows keeps for itself, so no checkout there has \
+             this file\n  hint: rename it".to_owned(),
+            format!("docs/resources/cafe\u{301}.md:1:1: its path and that of `docs/resources/CAFE\u{301}.md` differ only in the case of letters, {alike}"),
+            format!("docs/resources/caf\u{e9}.md:1:1: its path and that of `docs/resources/cafe\u{301}.md` differ only in how Unicode composes a letter, {alike}"),
         ]
     );
 }

@@ -6,6 +6,7 @@ use crate::{access::Access, fetch, forwarded::TrustedProxies, limits::Limits};
 use clap::{
     Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{FalseyValueParser, Resettable},
+    error::ErrorKind,
 };
 
 /// Serves the content that was compiled into it over the Model Context Protocol.
@@ -282,8 +283,9 @@ impl Config {
     /// Reads flags and environment; `version` is what `--version` says after the program's name.
     ///
     /// # Errors
-    /// What cannot be read, or the text that was asked for; both print themselves.
-    pub(crate) fn read(version: String) -> Result<Self, clap::Error> {
+    /// What cannot be read, or the text that was asked for; both print themselves. What was given is shown as `escape`
+    /// shows it.
+    pub(crate) fn read(version: String, escape: fn(&str) -> String) -> Result<Self, clap::Error> {
         let mut arguments: Vec<OsString> = env::args_os().collect();
         let mut command = <Self as CommandFactory>::command().version(version);
         match first_own(&arguments).as_deref() {
@@ -299,7 +301,21 @@ impl Config {
             Some(argument) if !argument.starts_with('-') => {}
             _ => arguments.insert(arguments.len().min(1), "serve".into()),
         }
-        Self::from_arg_matches(&without_empty_variables(command).try_get_matches_from(arguments)?)
+        let mut command = without_empty_variables(command);
+        match command.try_get_matches_from_mut(&arguments) {
+            Ok(matches) => Self::from_arg_matches(&matches),
+            Err(error) if !error.use_stderr() => Err(error),
+            // The same fault again, found in arguments that hold nothing which could move what stands around it.
+            Err(_) => {
+                let shown = |argument: &OsString| {
+                    argument.to_str().map_or_else(|| argument.clone(), |text| escape(text).into())
+                };
+                match command.try_get_matches_from_mut(arguments.iter().map(shown)) {
+                    Err(error) => Err(error),
+                    Ok(_) => Err(command.error(ErrorKind::InvalidValue, "an argument holds a control character")),
+                }
+            }
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
 #[tokio::main]
 pub async fn run(catalog: &Catalog) -> ExitCode {
     let hash = catalog.text(catalog.hash);
-    let config = match Config::read(format!("{} (content {hash})", env!("CARGO_PKG_VERSION"))) {
+    let config = match Config::read(format!("{} (content {hash})", env!("CARGO_PKG_VERSION")), commands::escape) {
         Ok(config) => config,
         Err(error) => {
             // Help and version come this way too. If nobody reads them, nobody misses them.

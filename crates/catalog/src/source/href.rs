@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use fluent_uri::{Uri, component::Host};
+use url::Url;
 
 use crate::uri_template::Template;
 
@@ -109,6 +110,11 @@ fn check(href: &str) -> Result<(), HrefError> {
     if has_dot_segments(href) {
         return Err(fault("the path holds a `.` or `..`", "write the path as it is without them"));
     }
+    // RFC 3986 lets a host be nearly anything; what is asked is what the parser of the web makes of it.
+    if let Err(error) = Url::parse(href) {
+        let hint = "write the host as DNS knows it, such as `example.com`";
+        return Err(fault(format!("no address on the web: {error}"), hint));
+    }
     Ok(())
 }
 
@@ -165,6 +171,11 @@ mod tests {
             ("https://example.com/#a", "a fragment (`#…`) is never sent to a server"),
             ("https://example.com/a/../b", "the path holds a `.` or `..`"),
             ("https://example.com/%2E%2e/b", "the path holds a `.` or `..`"),
+            ("https://b%BB.example.com/", "no address on the web: invalid international domain name"),
+            ("https://xn--a-.example.com/", "no address on the web: invalid international domain name"),
+            ("https://example.com%2Fa/{x}", "no address on the web: invalid international domain name"),
+            ("https://1.2.3.4.5/", "no address on the web: invalid IPv4 address"),
+            ("https://host.256/", "no address on the web: invalid IPv4 address"),
             ("https://example.com/a b", "' ' may not stand in a URI"),
             ("https://example.com/{x", "`{` without a `}`"),
             ("https://example.com/{z}", "`{z}` is no argument of this entry"),

@@ -10,7 +10,7 @@ use crate::mcp::Site;
 use mcpress_catalog::Catalog;
 use mcpress_compiler::{Compiled, Diagnostic, Severity, compile};
 
-use super::{FAILED, print, unless_unread};
+use super::{FAILED, print, printable, unless_unread};
 use crate::config::Format;
 
 /// Compiles a tree only to say what is wrong with it, or which content it is.
@@ -52,7 +52,7 @@ pub(crate) async fn check_live(site: &Site) -> io::Result<ExitCode> {
             Ok(contents) => unless_unread(writeln!(out, "ok      {uri} ({} bytes)", contents.len()))?,
             Err(message) => {
                 failed += 1;
-                unless_unread(writeln!(out, "failed  {uri}: {message}"))?;
+                unless_unread(writeln!(out, "failed  {uri}: {}", printable(&message)))?;
             }
         }
     }

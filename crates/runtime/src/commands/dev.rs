@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::mcp::{Changes, Missing, Site, Surroundings};
+use crate::mcp::{Changes, Missing, Site, SiteError, Surroundings};
 use mcpress_catalog::Catalog;
 use mcpress_compiler::{Compiled, Diagnostic, compile};
 use tokio::{sync::watch, task::spawn_blocking};
@@ -111,10 +111,19 @@ struct Loaded {
 /// Compiles what is to take the place of a site.
 fn load(dir: &Path, old: &Site) -> Result<Loaded, Vec<Diagnostic>> {
     let Compiled { catalog, warnings } = compile(dir)?;
-    let site = old.reload(catalog).map_err(|error| vec![fault(&dir.to_string_lossy(), error.to_string())])?;
-    let missing = |Missing { name, place }: &Missing| {
+    // What the compiler could not know is in the environment.
+    let of_environment = |place: &str, message: String| {
         let hint = "a program that runs gets no new variables: set it and start again";
-        fault(place, format!("the variable `{name}` is missing in the environment")).relative_to(dir).hint(hint)
+        fault(place, message).relative_to(dir).hint(hint)
+    };
+    let missing = |Missing { name, place }: &Missing| {
+        of_environment(place, format!("the variable `{name}` is missing in the environment"))
+    };
+    let site = match old.reload(catalog) {
+        Ok(site) => site,
+        Err(SiteError { place, message }) => {
+            return Err(warnings.into_iter().chain([of_environment(&place, message)]).collect());
+        }
     };
     match site.missing() {
         [] => {

@@ -21,7 +21,8 @@ use std::{
 
 use crate::{fetch::Fetcher, mcp::Surroundings};
 use mcpress_catalog::Catalog;
-use mcpress_compiler::{Compiled, Diagnostic, compile, escape};
+pub(crate) use mcpress_compiler::escape;
+use mcpress_compiler::{Compiled, Diagnostic, compile};
 
 use crate::config::{Fetch, environment};
 
@@ -84,6 +85,11 @@ fn printable(text: &str) -> String {
         Some((end, _)) => escape(&text[..end]) + "…",
         None => escape(text),
     }
+}
+
+/// A path that was given, on one line.
+fn shown(path: &Path) -> String {
+    escape(&path.to_string_lossy())
 }
 
 fn failure(message: impl Display) -> ExitCode {

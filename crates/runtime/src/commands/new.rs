@@ -11,7 +11,7 @@ use std::{
 
 use mcpress_compiler::{Diagnostic, Severity, compile, is_slug, uri_of};
 
-use super::{FAILED, failure, print, schema, unless_unread};
+use super::{FAILED, escape, failure, print, schema, shown, unless_unread};
 use crate::config::Kind;
 
 /// Writes `server.yaml` and a first page.
@@ -75,28 +75,57 @@ fn write_checked(dir: &Path, files: &[(PathBuf, String)]) -> io::Result<ExitCode
         return Ok(failure(format_args!("`{}` is there already, and nothing was written", path.display())));
     }
     let before = diagnostics(dir);
+    let mut written = Written::default();
     for (path, text) in files {
-        if let Err(error) = write_new(path, text) {
+        if let Err(error) = written.add(path, text) {
+            written.take_back()?;
             return Ok(failure(format_args!("cannot write `{}`: {error}", path.display())));
         }
     }
     let found: Vec<Diagnostic> = diagnostics(dir).difference(&before).cloned().collect();
     print(&found);
     if found.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        for (path, _) in files {
-            fs::remove_file(path)?;
-        }
+        written.take_back()?;
         return Ok(failure("nothing was written, for the tree would not compile"));
     }
     unless_unread(say(dir, files))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+/// What this command made, in its order, and nothing that was there.
+#[derive(Default)]
+struct Written {
+    folders: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+}
+
+impl Written {
+    /// Makes a file, and the folders that it needs.
+    fn add(&mut self, path: &Path, text: &str) -> io::Result<()> {
+        let mut missing: Vec<&Path> =
+            path.ancestors().skip(1).take_while(|folder| folder.symlink_metadata().is_err()).collect();
+        while let Some(folder) = missing.pop().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir(folder)?;
+            self.folders.push(folder.to_owned());
+        }
+        let mut file = File::create_new(path)?;
+        self.files.push(path.to_owned());
+        file.write_all(text.as_bytes())
     }
-    File::create_new(path)?.write_all(text.as_bytes())
+
+    /// Leaves everything as it was. A folder that somebody else has put something into by now stays.
+    fn take_back(&self) -> io::Result<()> {
+        for file in self.files.iter().rev() {
+            fs::remove_file(file)?;
+        }
+        for folder in self.folders.iter().rev() {
+            match fs::remove_dir(folder) {
+                Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
 }
 
 fn diagnostics(dir: &Path) -> BTreeSet<Diagnostic> {
@@ -107,12 +136,12 @@ fn diagnostics(dir: &Path) -> BTreeSet<Diagnostic> {
 fn say(dir: &Path, files: &[(PathBuf, String)]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for (path, _) in files {
-        writeln!(out, "wrote {}", path.display())?;
+        writeln!(out, "wrote {}", shown(path))?;
     }
-    writeln!(out, "next: edit it, then look at it with: mcpress dev{}", dir_argument(dir))?;
+    writeln!(out, "next: edit it, then look at it with: mcpress dev{}", escape(&dir_argument(dir)))?;
     let schemas = schema_folder(dir);
     if !schemas.join(schema::file_name("server")).exists() {
-        writeln!(out, "for completion in your editor: mcpress schema --out {}", schemas.display())?;
+        writeln!(out, "for completion in your editor: mcpress schema --out {}", shown(&schemas))?;
     }
     out.flush()
 }

@@ -9,17 +9,19 @@ use std::{
 
 use mcpress_compiler::{SCHEMAS, schema};
 
-use super::{failure, unless_unread};
+use super::{failure, shown, unless_unread};
 
 /// Writes all schemas into a folder, in place of older ones.
 pub(crate) fn write_schemas(out: &Path) -> io::Result<ExitCode> {
-    fs::create_dir_all(out)?;
+    if let Err(error) = fs::create_dir_all(out) {
+        return Ok(failure(format_args!("cannot make the folder `{}`: {error}", out.display())));
+    }
     for name in SCHEMAS {
         let path = out.join(file_name(name));
         if let Err(error) = fs::write(&path, schema(name).unwrap_or_default()) {
             return Ok(failure(format_args!("cannot write `{}`: {error}", path.display())));
         }
-        unless_unread(writeln!(io::stdout(), "wrote {}", path.display()))?;
+        unless_unread(writeln!(io::stdout(), "wrote {}", shown(&path)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -100,7 +100,7 @@ impl Url {
         validators: Validators,
     ) -> Result<Request, FetchError> {
         let href = self.href.expand(arguments).ok_or_else(FetchError::not_found)?;
-        // What the compiler takes for an address, the parser of addresses may not: a port in words, a host of dots.
+        // `Href` has parsed it with other arguments in these places.
         let url = Address::parse(&href).map_err(|error| FetchError::failed("`href` is no address").because(error))?;
         Ok(Request {
             method: self.method.clone(),

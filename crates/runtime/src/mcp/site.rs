@@ -76,8 +76,9 @@ pub struct Missing {
 /// A catalog that this program cannot serve; no catalog that its own compiler wrote is one.
 #[derive(Debug)]
 pub struct SiteError {
-    place: String,
-    message: String,
+    /// Where what it concerns is defined, as `path:line`.
+    pub(crate) place: String,
+    pub(crate) message: String,
 }
 
 /// One server, ready to answer.

@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value};
 
+use super::json;
+
 /// What `format` says in the exports that are understood.
 const FORMAT: &str = "getmcp/server-v1";
 
@@ -15,6 +17,8 @@ pub(super) struct Export {
     pub(super) prompts: Vec<Value>,
     /// Other members at the top.
     pub(super) unknown: Map<String, Value>,
+    /// Members of any depth that have the name of one before them, which they replace.
+    pub(super) twice: Vec<String>,
 }
 
 /// Who the server is.
@@ -44,6 +48,8 @@ pub(super) struct Resource {
     /// An object, whether it was written as one or as JSON in a text; what it was if it is none.
     pub(super) data_source_config: Result<Map<String, Value>, Value>,
     pub(super) unknown: Map<String, Value>,
+    /// Members of a configuration in a text that have the name of one before them.
+    pub(super) twice: Vec<String>,
 }
 
 impl Export {
@@ -53,7 +59,7 @@ impl Export {
     /// Why it is none.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let value = serde_json::from_slice(bytes).map_err(|error| format!("not JSON: {error}"))?;
+        let (value, twice) = json::read("", bytes).map_err(|error| format!("not JSON: {error}"))?;
         let Value::Object(mut members) = value else {
             return Err("not an export: expected an object with `server` and `resources`".to_owned());
         };
@@ -77,6 +83,7 @@ impl Export {
                 .collect(),
             prompts: list(&mut members, "prompts")?,
             unknown: members,
+            twice,
         })
     }
 }
@@ -101,6 +108,9 @@ impl Resource {
             Value::Object(members) => members,
             other => Map::from_iter([("value".to_owned(), other)]),
         };
+        let mut twice = Vec::new();
+        let config = members.shift_remove("data_source_config").unwrap_or_default();
+        let data_source_config = config_of(config, &format!("{place}.data_source_config"), &mut twice);
         Self {
             place,
             uri: text(&mut members, "uri"),
@@ -110,8 +120,9 @@ impl Resource {
             description: text(&mut members, "description"),
             mime_type: text(&mut members, "mime_type"),
             data_source_type: text(&mut members, "data_source_type"),
-            data_source_config: config(members.shift_remove("data_source_config").unwrap_or_default()),
+            data_source_config,
             unknown: members,
+            twice,
         }
     }
 }
@@ -127,13 +138,17 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn config(value: Value) -> Result<Map<String, Value>, Value> {
+/// The configuration that stands at `place`; what it gives more than once is added to `twice`.
+fn config_of(value: Value, place: &str, twice: &mut Vec<String>) -> Result<Map<String, Value>, Value> {
     match value {
         Value::Object(members) => Ok(members),
         value if is_empty(&value) => Ok(Map::new()),
-        Value::String(text) => match serde_json::from_str(&text) {
-            Ok(Value::Object(members)) => Ok(members),
-            Ok(value) if is_empty(&value) => Ok(Map::new()),
+        Value::String(text) => match json::read(place, text.as_bytes()) {
+            Ok((Value::Object(members), found)) => {
+                *twice = found;
+                Ok(members)
+            }
+            Ok((value, _)) if is_empty(&value) => Ok(Map::new()),
             _ => Err(Value::String(text)),
         },
         other => Err(other),

@@ -1,10 +1,11 @@
 //! `mcpress import getmcp`: a content tree of what the WordPress plugin GetMCP exported.
 //!
-//! `export` reads the file, `draft` and `query` say what the tree would hold, `tree` asks the compiler about it, and
+//! `export` reads the file (`json`), `draft` and `query` say what the tree would hold, `tree` asks the compiler about it, and
 //! `write` puts it into place. Nothing of the export decides where something is written but through `names`.
 
 mod draft;
 mod export;
+mod json;
 mod names;
 mod query;
 mod tree;
@@ -18,7 +19,7 @@ use std::{
     process::ExitCode,
 };
 
-use mcpress_compiler::compile_files;
+use mcpress_compiler::{compile_files, is_reserved};
 
 use self::{
     draft::{Draft, Drafting},
@@ -89,16 +90,18 @@ fn slug(export: &Export) -> Result<String, String> {
     })
 }
 
-/// Queries need a site that can be asked, which is known before anything is written.
+/// A site that is given can be asked, and queries need one, which is known before anything is written.
 fn check_site(export: &Export, site: Option<&str>) -> Result<(), String> {
-    let asks = |resource: &&export::Resource| resource.data_source_type.as_deref() == Some("wp_query");
-    let Some(first) = export.resources.iter().find(asks) else { return Ok(()) };
     let Some(site) = site else {
-        return Err(format!(
-            "{} is a `wp_query`, and an export does not say which site it is asked of\n  \
-             hint: give the address of the site's home page with --site, such as `--site https://example.com`",
-            first.place
-        ));
+        let asks = |resource: &&export::Resource| resource.data_source_type.as_deref() == Some("wp_query");
+        return match export.resources.iter().find(asks) {
+            None => Ok(()),
+            Some(first) => Err(format!(
+                "{} is a `wp_query`, and an export does not say which site it is asked of\n  \
+                 hint: give the address of the site's home page with --site, such as `--site https://example.com`",
+                first.place
+            )),
+        };
     };
     let definition = serde_json::json!({ "uri": "x:x", "wp_query": { "site": site } });
     let files = [
@@ -128,7 +131,12 @@ fn report(export: &Export, out: &Path, slug: &str, drafts: &[Draft]) -> Report {
         report.notes.extend(draft.notes.iter().map(|note| format!("{}: {}", shown(draft), printable(note))));
     }
     let carried = report.carried.len();
-    report.heading = format!("{}: {carried} of {} definitions carried over", out.join(slug).display(), drafts.len());
+    report.heading =
+        format!("{}: {carried} of {} definitions carried over", super::shown(&out.join(slug)), drafts.len());
+    let twice = export.resources.iter().flat_map(|resource| &resource.twice).chain(&export.twice);
+    report
+        .left
+        .extend(twice.map(|member| format!("{}: given more than once, and the last one counts", printable(member))));
     // What the export says of itself is no content.
     report.notes.extend(export.unknown.keys().map(|name| format!("{}: kept as a comment", printable(name))));
     let of_resources = export.resources.iter().map(|resource| (resource.place.as_str(), &resource.unknown));
@@ -145,7 +153,8 @@ fn report(export: &Export, out: &Path, slug: &str, drafts: &[Draft]) -> Report {
         report.left.push(format!("prompts[{index}]{name}: {kept}"));
     }
     if let Some(given) = export.server.slug.as_deref().filter(|given| *given != slug) {
-        report.notes.push(format!("`{}` is no slug, so the server is `{slug}`", printable(given)));
+        let why = if is_reserved(given) { "is a name that Windows keeps for itself" } else { "is no slug" };
+        report.notes.push(format!("`{}` {why}, so the server is `{slug}`", printable(given)));
     }
     report
 }

@@ -3,14 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names that Windows keeps for itself, whatever extension follows.
-const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
+use mcpress_compiler::is_reserved;
+
 const LONGEST_FILE: usize = 80;
 const LONGEST_SLUG: usize = 63;
 
 /// The slug that is nearest to a text; `None` where nothing of it can be part of one.
 pub(super) fn slug(text: &str) -> Option<String> {
-    Some(hyphenated(text, LONGEST_SLUG)).filter(|slug| !slug.is_empty())
+    let slug = hyphenated(text, LONGEST_SLUG);
+    if is_reserved(&slug) {
+        return Some(format!("server-{slug}"));
+    }
+    Some(slug).filter(|slug| !slug.is_empty())
 }
 
 /// The names of files that were given away.
@@ -27,10 +31,9 @@ impl Files {
         let path = uri.split_once(':').map_or(uri, |(_, path)| path);
         let path = path.strip_suffix(extension).and_then(|path| path.strip_suffix('.')).unwrap_or(path);
         let mut stem = hyphenated(path, LONGEST_FILE);
-        let is_port = matches!(stem.strip_suffix(|last: char| last.is_ascii_digit()), Some("com" | "lpt"));
         if stem.is_empty() {
             "resource".clone_into(&mut stem);
-        } else if RESERVED.contains(&stem.as_str()) || is_port {
+        } else if is_reserved(&stem) {
             stem.insert_str(0, "resource-");
         }
         let mut name = format!("{stem}.{extension}");
@@ -105,6 +108,9 @@ mod tests {
             ("日本", None),
             ("-", None),
             ("C:\\Docs", Some("c-docs")),
+            ("Con", Some("server-con")),
+            ("lpt1", Some("server-lpt1")),
+            ("con-1", Some("con-1")),
         ] {
             assert_eq!(slug(text).as_deref(), name, "{text}");
         }
