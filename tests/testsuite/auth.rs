@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     fs,
+    net::Ipv4Addr,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
@@ -30,7 +31,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{
     support::{Response, TestServer, modern, published},
-    upstream::{Reply, Upstream, ok, status},
+    upstream::{Reply, Upstream, ok, redirect, status},
 };
 
 const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -39,6 +40,10 @@ const RESOURCE: &str = "https://mcp.example.com/mcp/docs";
 
 /// A site of two servers: `docs` with these settings, and `open` without any.
 pub(crate) fn site(settings: &str, variables: &[(&str, &str)]) -> Result<Site, SiteError> {
+    site_that_fetches(&Config::default(), settings, variables)
+}
+
+fn site_that_fetches(config: &Config, settings: &str, variables: &[(&str, &str)]) -> Result<Site, SiteError> {
     let tree = tempfile::tempdir().unwrap();
     for (slug, settings) in [("docs", format!("title: Secret plans\n{settings}\n")), ("open", String::new())] {
         fs::create_dir_all(tree.path().join(slug).join("resources")).unwrap();
@@ -48,7 +53,7 @@ pub(crate) fn site(settings: &str, variables: &[(&str, &str)]) -> Result<Site, S
     let compiled = mcpress_compiler::compile(tree.path()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let environment: HashMap<_, _> =
         variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let fetcher = Fetcher::new(&Config::default()).unwrap();
+    let fetcher = Fetcher::new(config).unwrap();
     Site::new(compiled.catalog, Surroundings { fetcher, environment, subscriptions: 1, reloads: false })
 }
 
@@ -492,6 +497,42 @@ async fn metadata_of_another_issuer_or_keys_over_http_are_not_taken() {
         let server = serve(site(&settings, &[]).unwrap(), &[]).await;
         let token = Issuer::new("k1").token(&claims(&json!({ "iss": name })));
         assert_eq!(ping(&server, &token).await.status, 503);
+    }
+}
+
+/// The other machine is at the same socket, where it would answer.
+#[tokio::test]
+async fn redirects_lead_to_keys_over_http_on_this_machine_only() {
+    let issuer = Issuer::new("k1");
+    for (host, expected) in [("localhost", 200), ("keys.example.com", 503)] {
+        for moved in ["/.well-known/oauth-authorization-server", "/keys"] {
+            let jwk = issuer.jwk();
+            let upstream = Upstream::start(move |request| {
+                let (_, port) = request.header("host").unwrap().split_once(':').unwrap();
+                let origin = format!("http://127.0.0.1:{port}");
+                let metadata = json!({ "issuer": origin, "jwks_uri": format!("{origin}/keys") });
+                match request.target.strip_prefix("/moved").unwrap_or(&request.target) {
+                    _ if request.target == moved => {
+                        redirect("302 Found", &format!("http://{host}:{port}/moved{moved}"))
+                    }
+                    "/.well-known/oauth-authorization-server" => ok("application/json", metadata.to_string()),
+                    "/keys" => jwks(std::slice::from_ref(&jwk)),
+                    _ => status("404 Not Found"),
+                }
+            })
+            .await;
+            let name = upstream.url("");
+            let settings = format!(
+                "auth: {{ authorization_servers: [\"{name}\"], resource: {RESOURCE}, allow_private_network: true }}"
+            );
+            let local = vec![Ipv4Addr::LOCALHOST.into()];
+            let config = Config { hosts: HashMap::from([(host.to_owned(), local)]), ..Config::default() };
+            let server = serve(site_that_fetches(&config, &settings, &[]).unwrap(), &[]).await;
+            let answer = ping(&server, &issuer.token(&claims(&json!({ "iss": name })))).await;
+            assert_eq!(answer.status, expected, "{moved} at {host}: {answer}");
+            let came = upstream.requests().iter().any(|request| request.target.starts_with("/moved"));
+            assert_eq!(came, expected == 200, "{moved} at {host}");
+        }
     }
 }
 
