@@ -58,15 +58,18 @@ fn site_that_fetches(config: &Config, settings: &str, variables: &[(&str, &str)]
 }
 
 pub(crate) async fn serve(site: Site, proxies: &[&str]) -> TestServer {
+    TestServer::with(app(site, proxies)).await
+}
+
+fn app(site: Site, proxies: &[&str]) -> App {
     let proxies = TrustedProxies::new(&proxies.iter().map(|entry| (*entry).to_owned()).collect::<Vec<_>>()).unwrap();
-    let app = App {
+    App {
         site: published(site),
         access: Access::default(),
         proxies,
         limits: Limits::default(),
         metrics: Default::default(),
-    };
-    TestServer::with(app).await
+    }
 }
 
 /// A server with one token, and that token.
@@ -266,12 +269,15 @@ fn jwks(keys: &[Value]) -> Reply {
 
 /// A server that takes tokens of `ISSUER`, whose keys are where `upstream` says.
 async fn with_keys(upstream: &Upstream) -> TestServer {
-    let settings = format!(
+    serve(site(&settings_with_keys(upstream), &[]).unwrap(), &[]).await
+}
+
+fn settings_with_keys(upstream: &Upstream) -> String {
+    format!(
         "auth:\n  authorization_servers: [{ISSUER}]\n  resource: {RESOURCE}\n  jwks: {}\n  \
          scopes: [docs.read]\n  allow_private_network: true",
         upstream.url("/keys")
-    );
-    serve(site(&settings, &[]).unwrap(), &[]).await
+    )
 }
 
 fn challenge(response: &Response) -> &str {
@@ -548,6 +554,28 @@ async fn keys_at_a_private_address_are_asked_for_only_where_that_is_allowed() {
     let server = serve(site(&settings, &[]).unwrap(), &[]).await;
     assert_eq!(ping(&server, &issuer.token(&claims(&json!({})))).await.status, 503);
     assert_eq!(upstream.connections(), 0);
+}
+
+/// As the page on metrics says.
+#[tokio::test]
+async fn metrics_tell_who_may_not_from_who_cannot_be_checked() {
+    let issuer = Issuer::new("k1");
+    let jwk = issuer.jwk();
+    let upstream = Upstream::start(move |_| jwks(std::slice::from_ref(&jwk))).await;
+    let app = app(site(&settings_with_keys(&upstream), &[]).unwrap(), &[]);
+    let metrics = app.metrics.clone();
+    let server = TestServer::with(app).await;
+    let unknown = Issuer::new("k2").token(&claims(&json!({})));
+    for (token, status, outcome) in [
+        (issuer.token(&claims(&json!({ "scope": "other" }))), 403, "forbidden"),
+        (unknown, 503, "busy"),
+        ("abc".to_owned(), 401, "unauthorized"),
+    ] {
+        assert_eq!(ping(&server, &token).await.status, status);
+        let text = metrics.text();
+        let counted = text.lines().find(|line| line.ends_with(&format!(r#"outcome="{outcome}"}} 1"#)));
+        assert!(counted.is_some_and(|line| line.contains(r#"server="docs""#)), "{outcome}: {text}");
+    }
 }
 
 #[tokio::test]
