@@ -311,6 +311,28 @@ async fn an_access_token_opens_its_server() {
 }
 
 #[tokio::test]
+async fn servers_of_one_issuer_share_its_keys_and_a_reload_keeps_them() {
+    let issuer = Issuer::new("k1");
+    let jwk = issuer.jwk();
+    let upstream = Upstream::start(move |_| jwks(std::slice::from_ref(&jwk))).await;
+    let first = site(&settings_with_keys(&upstream), &[]).unwrap();
+    let tree = tempfile::tempdir().unwrap();
+    for slug in ["docs", "more"] {
+        fs::create_dir_all(tree.path().join(slug)).unwrap();
+        let settings = settings_with_keys(&upstream) + "\nlimits: { requests_per_minute: 60 }\n";
+        fs::write(tree.path().join(slug).join("server.yaml"), settings).unwrap();
+    }
+    let second = first.reload(mcpress_compiler::compile(tree.path()).unwrap().catalog).unwrap();
+    let (first, second) = (serve(first, &[]).await, serve(second, &[]).await);
+    let token = issuer.token(&claims(&json!({})));
+    assert_eq!(ping(&first, &token).await.status, 200);
+    assert_eq!(ping(&second, &token).await.status, 200);
+    let more = second.post("more", &[("authorization", &format!("Bearer {token}"))], PING).await;
+    assert_eq!(more.status, 200, "{more}");
+    assert_eq!(upstream.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn any_other_token_is_refused_with_the_reason() {
     let (issuer, other) = (Issuer::new("k1"), Issuer::new("k1"));
     let jwk = issuer.jwk();
