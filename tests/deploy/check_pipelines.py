@@ -1,7 +1,8 @@
 """Checks the pipelines of deploy/: by the schemas of GitHub and GitLab, by linters, and by running their commands.
 
 The commands run with real repositories of git and a real address for comments, but `docker` and `gh` are stand-ins that
-write down their arguments: `docker run` starts the program itself, and `docker buildx build` invents a digest.
+write down their arguments: `docker run` starts the program itself, `docker buildx build` invents a digest, and
+`gh api --paginate` runs the filter on each page of comments with jq.
 Usage: check_pipelines.py PROGRAM
 """
 
@@ -25,6 +26,12 @@ GITHUB = DEPLOY / "github/content.yml"
 GITLAB = DEPLOY / "gitlab/.gitlab-ci.yml"
 DIGEST = "sha256:" + "5e" * 32
 MARK = "<!-- mcpress -->"
+# Comments as GitHub lists them: of somebody who quotes ours, of another workflow, and of an account that is gone.
+OF_OTHERS = [
+    {"id": 1, "user": {"login": "ada", "type": "User"}, "body": f"{MARK}\n> quoted"},
+    {"id": 2, "user": {"login": "github-actions[bot]", "type": "Bot"}, "body": f"> {MARK}"},
+    {"id": 3, "user": None, "body": None},
+]
 
 
 def main():
@@ -58,6 +65,7 @@ class Setting:
     def __init__(self, folder, program, before):
         self.content, self.manifests, self.log = folder / "content", folder / "manifests.git", folder / "log"
         self.log.touch()
+        (folder / "page-1").write_text(json.dumps(OF_OTHERS))
         tools = folder / "bin"
         tools.mkdir()
         for name, script in {
@@ -69,8 +77,10 @@ class Setting:
                 esac''',
             "gh": f'''
                 case "$*" in
-                *--paginate*) cat {folder}/comment 2>/dev/null || true ;;
-                *'--method POST'*) echo 9 >{folder}/comment ;;
+                *--paginate*) cat {folder}/page-* | jq --raw-output "$5" ;;
+                *'--method POST'*)
+                    jq --null-input --rawfile body diff.md \
+                        '[{{ id: 9, user: {{ login: "github-actions[bot]" }}, body: $body }}]' >{folder}/page-2 ;;
                 esac''',
             "apk": "",
         }.items():

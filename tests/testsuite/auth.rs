@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     fs,
+    net::Ipv4Addr,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
@@ -30,7 +31,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{
     support::{Response, TestServer, modern, published},
-    upstream::{Reply, Upstream, ok, status},
+    upstream::{Reply, Upstream, ok, redirect, status},
 };
 
 const PING: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -39,6 +40,10 @@ const RESOURCE: &str = "https://mcp.example.com/mcp/docs";
 
 /// A site of two servers: `docs` with these settings, and `open` without any.
 pub(crate) fn site(settings: &str, variables: &[(&str, &str)]) -> Result<Site, SiteError> {
+    site_that_fetches(&Config::default(), settings, variables)
+}
+
+fn site_that_fetches(config: &Config, settings: &str, variables: &[(&str, &str)]) -> Result<Site, SiteError> {
     let tree = tempfile::tempdir().unwrap();
     for (slug, settings) in [("docs", format!("title: Secret plans\n{settings}\n")), ("open", String::new())] {
         fs::create_dir_all(tree.path().join(slug).join("resources")).unwrap();
@@ -48,20 +53,23 @@ pub(crate) fn site(settings: &str, variables: &[(&str, &str)]) -> Result<Site, S
     let compiled = mcpress_compiler::compile(tree.path()).unwrap_or_else(|errors| panic!("{errors:?}"));
     let environment: HashMap<_, _> =
         variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let fetcher = Fetcher::new(&Config::default()).unwrap();
+    let fetcher = Fetcher::new(config).unwrap();
     Site::new(compiled.catalog, Surroundings { fetcher, environment, subscriptions: 1, reloads: false })
 }
 
 pub(crate) async fn serve(site: Site, proxies: &[&str]) -> TestServer {
+    TestServer::with(app(site, proxies)).await
+}
+
+fn app(site: Site, proxies: &[&str]) -> App {
     let proxies = TrustedProxies::new(&proxies.iter().map(|entry| (*entry).to_owned()).collect::<Vec<_>>()).unwrap();
-    let app = App {
+    App {
         site: published(site),
         access: Access::default(),
         proxies,
         limits: Limits::default(),
         metrics: Default::default(),
-    };
-    TestServer::with(app).await
+    }
 }
 
 /// A server with one token, and that token.
@@ -261,12 +269,15 @@ fn jwks(keys: &[Value]) -> Reply {
 
 /// A server that takes tokens of `ISSUER`, whose keys are where `upstream` says.
 async fn with_keys(upstream: &Upstream) -> TestServer {
-    let settings = format!(
+    serve(site(&settings_with_keys(upstream), &[]).unwrap(), &[]).await
+}
+
+fn settings_with_keys(upstream: &Upstream) -> String {
+    format!(
         "auth:\n  authorization_servers: [{ISSUER}]\n  resource: {RESOURCE}\n  jwks: {}\n  \
          scopes: [docs.read]\n  allow_private_network: true",
         upstream.url("/keys")
-    );
-    serve(site(&settings, &[]).unwrap(), &[]).await
+    )
 }
 
 fn challenge(response: &Response) -> &str {
@@ -297,6 +308,28 @@ async fn an_access_token_opens_its_server() {
         assert_eq!(response.status, 200, "{response}\n{}", challenge(&response));
     }
     assert_eq!(upstream.requests().len(), 1, "the keys are kept");
+}
+
+#[tokio::test]
+async fn servers_of_one_issuer_share_its_keys_and_a_reload_keeps_them() {
+    let issuer = Issuer::new("k1");
+    let jwk = issuer.jwk();
+    let upstream = Upstream::start(move |_| jwks(std::slice::from_ref(&jwk))).await;
+    let first = site(&settings_with_keys(&upstream), &[]).unwrap();
+    let tree = tempfile::tempdir().unwrap();
+    for slug in ["docs", "more"] {
+        fs::create_dir_all(tree.path().join(slug)).unwrap();
+        let settings = settings_with_keys(&upstream) + "\nlimits: { requests_per_minute: 60 }\n";
+        fs::write(tree.path().join(slug).join("server.yaml"), settings).unwrap();
+    }
+    let second = first.reload(mcpress_compiler::compile(tree.path()).unwrap().catalog).unwrap();
+    let (first, second) = (serve(first, &[]).await, serve(second, &[]).await);
+    let token = issuer.token(&claims(&json!({})));
+    assert_eq!(ping(&first, &token).await.status, 200);
+    assert_eq!(ping(&second, &token).await.status, 200);
+    let more = second.post("more", &[("authorization", &format!("Bearer {token}"))], PING).await;
+    assert_eq!(more.status, 200, "{more}");
+    assert_eq!(upstream.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -495,6 +528,42 @@ async fn metadata_of_another_issuer_or_keys_over_http_are_not_taken() {
     }
 }
 
+/// The other machine is at the same socket, where it would answer.
+#[tokio::test]
+async fn redirects_lead_to_keys_over_http_on_this_machine_only() {
+    let issuer = Issuer::new("k1");
+    for (host, expected) in [("localhost", 200), ("keys.example.com", 503)] {
+        for moved in ["/.well-known/oauth-authorization-server", "/keys"] {
+            let jwk = issuer.jwk();
+            let upstream = Upstream::start(move |request| {
+                let (_, port) = request.header("host").unwrap().split_once(':').unwrap();
+                let origin = format!("http://127.0.0.1:{port}");
+                let metadata = json!({ "issuer": origin, "jwks_uri": format!("{origin}/keys") });
+                match request.target.strip_prefix("/moved").unwrap_or(&request.target) {
+                    _ if request.target == moved => {
+                        redirect("302 Found", &format!("http://{host}:{port}/moved{moved}"))
+                    }
+                    "/.well-known/oauth-authorization-server" => ok("application/json", metadata.to_string()),
+                    "/keys" => jwks(std::slice::from_ref(&jwk)),
+                    _ => status("404 Not Found"),
+                }
+            })
+            .await;
+            let name = upstream.url("");
+            let settings = format!(
+                "auth: {{ authorization_servers: [\"{name}\"], resource: {RESOURCE}, allow_private_network: true }}"
+            );
+            let local = vec![Ipv4Addr::LOCALHOST.into()];
+            let config = Config { hosts: HashMap::from([(host.to_owned(), local)]), ..Config::default() };
+            let server = serve(site_that_fetches(&config, &settings, &[]).unwrap(), &[]).await;
+            let answer = ping(&server, &issuer.token(&claims(&json!({ "iss": name })))).await;
+            assert_eq!(answer.status, expected, "{moved} at {host}: {answer}");
+            let came = upstream.requests().iter().any(|request| request.target.starts_with("/moved"));
+            assert_eq!(came, expected == 200, "{moved} at {host}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn keys_at_a_private_address_are_asked_for_only_where_that_is_allowed() {
     let issuer = Issuer::new("k1");
@@ -507,6 +576,28 @@ async fn keys_at_a_private_address_are_asked_for_only_where_that_is_allowed() {
     let server = serve(site(&settings, &[]).unwrap(), &[]).await;
     assert_eq!(ping(&server, &issuer.token(&claims(&json!({})))).await.status, 503);
     assert_eq!(upstream.connections(), 0);
+}
+
+/// As the page on metrics says.
+#[tokio::test]
+async fn metrics_tell_who_may_not_from_who_cannot_be_checked() {
+    let issuer = Issuer::new("k1");
+    let jwk = issuer.jwk();
+    let upstream = Upstream::start(move |_| jwks(std::slice::from_ref(&jwk))).await;
+    let app = app(site(&settings_with_keys(&upstream), &[]).unwrap(), &[]);
+    let metrics = app.metrics.clone();
+    let server = TestServer::with(app).await;
+    let unknown = Issuer::new("k2").token(&claims(&json!({})));
+    for (token, status, outcome) in [
+        (issuer.token(&claims(&json!({ "scope": "other" }))), 403, "forbidden"),
+        (unknown, 503, "busy"),
+        ("abc".to_owned(), 401, "unauthorized"),
+    ] {
+        assert_eq!(ping(&server, &token).await.status, status);
+        let text = metrics.text();
+        let counted = text.lines().find(|line| line.ends_with(&format!(r#"outcome="{outcome}"}} 1"#)));
+        assert!(counted.is_some_and(|line| line.contains(r#"server="docs""#)), "{outcome}: {text}");
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -109,6 +110,21 @@ async fn a_request_counts_once_by_what_came_of_it() {
         4.0
     );
     assert!(value(&metrics, r#"mcpress_response_bytes_total{server="docs"}"#) > 1000.0);
+}
+
+#[test]
+fn the_manual_names_each_outcome_and_no_other() {
+    let text = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let source = text("crates/runtime/src/outcome.rs");
+    let outcomes: BTreeSet<&str> = source.split("=> \"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert!(outcomes.contains("ok") && outcomes.contains("cancelled"), "{outcomes:?}");
+    let page = text("content/docs/resources/reference/metrics-and-logs.md");
+    let (_, table) = page.split_once("\n| `outcome` | what it means |").unwrap();
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let cells = rows.map(|row| row.split('|').nth(1).unwrap());
+    let named: Vec<&str> = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    assert_eq!(named.len(), outcomes.len(), "{named:?}");
+    assert_eq!(BTreeSet::from_iter(named), outcomes);
 }
 
 #[tokio::test]

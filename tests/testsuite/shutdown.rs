@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use tokio::{io::AsyncReadExt, io::AsyncWriteExt, net::TcpStream, time::timeout};
@@ -54,7 +54,10 @@ async fn a_request_that_never_ends_does_not_hold_up_the_end() {
 
 #[tokio::test]
 async fn half_a_request_does_not_hold_up_the_end() {
-    let server = TestServer::start().await;
+    let mut app = app(&fixture("site"));
+    // As long as requests in flight may take.
+    app.limits.shutdown_timeout = Duration::from_secs(3600);
+    let server = TestServer::with(app).await;
     let mut asked = server.connect().await;
     asked.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
     timeout(PATIENCE, asked.read_exact(&mut [0; 12])).await.unwrap().unwrap();
@@ -65,10 +68,7 @@ async fn half_a_request_does_not_hold_up_the_end() {
         half.push(stream);
     }
     asked.write_all(b"GET /healthz HTTP/1.1\r\nhost: loc").await.unwrap();
-    let start = Instant::now();
     timeout(PATIENCE, server.stop()).await.unwrap().unwrap();
-    // Much less than requests in flight may take.
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
 #[tokio::test]

@@ -1,9 +1,19 @@
 //! `subscriptions/listen`.
 
+use std::{collections::HashMap, fs, io::ErrorKind::WouldBlock, sync::Arc};
+
+use mcpress_catalog::Catalog;
+use mcpress_runtime::{
+    fetch::{Config, Fetcher},
+    mcp::{Site, Surroundings},
+};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
+    runtime,
+    sync::watch,
+    task::spawn_blocking,
     time::{Duration, timeout},
 };
 
@@ -139,4 +149,51 @@ async fn what_to_announce_must_be_said() {
     let mut status = [0; 12];
     timeout(PATIENCE, stream.read_exact(&mut status)).await.unwrap().unwrap();
     assert_eq!(&status, b"HTTP/1.1 200");
+}
+
+/// There is one thread for what takes long, and it is taken; what would compare on the thread that answers needs none.
+#[test]
+fn what_a_stream_compares_holds_up_no_answer() {
+    let runtime = runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async {
+        let mut app = app(&fixture("site"));
+        let (other, catalog) = (another_catalog(), app.site.borrow().catalog().clone());
+        let (publish, site) = watch::channel(Arc::new(reloading(catalog)));
+        app.site = site;
+        let server = TestServer::with(app).await;
+        let (mut stream, opened) = listen(&server).await;
+        assert!(opened.contains(r#""resourcesListChanged":true"#), "{opened}");
+
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let taken = spawn_blocking(move || released.recv().is_err());
+        publish.send(Arc::new(reloading(other))).unwrap();
+        let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        for _ in 0..20 {
+            assert_eq!(server.post("docs", &[], ping).await.status, 200);
+        }
+        let told = stream.try_read(&mut [0; 4096]);
+        assert!(told.as_ref().is_err_and(|error| error.kind() == WouldBlock), "compared meanwhile: {told:?}");
+
+        drop(release);
+        assert!(taken.await.unwrap());
+        let mut told = [0; 4096];
+        let count = timeout(PATIENCE, stream.read(&mut told)).await.unwrap().unwrap();
+        let told = String::from_utf8_lossy(&told[..count]);
+        assert!(told.contains("notifications/resources/list_changed"), "{told}");
+    });
+}
+
+/// The catalog of a server `docs` with one resource.
+fn another_catalog() -> Catalog {
+    let tree = tempfile::tempdir().unwrap();
+    fs::create_dir_all(tree.path().join("docs/resources")).unwrap();
+    fs::write(tree.path().join("docs/server.yaml"), "").unwrap();
+    fs::write(tree.path().join("docs/resources/only.txt"), "this").unwrap();
+    app(tree.path()).site.borrow().catalog().clone()
+}
+
+/// A site that may change.
+fn reloading(catalog: Catalog) -> Site {
+    let fetcher = Fetcher::new(&Config::default()).unwrap();
+    Site::new(catalog, Surroundings { fetcher, environment: HashMap::new(), subscriptions: 1, reloads: true }).unwrap()
 }

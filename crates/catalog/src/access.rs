@@ -82,18 +82,21 @@ pub fn check_address(address: &str) -> Result<(), HrefError> {
             hint: "percent-encode what is not ASCII in a path, such as `%C3%A9` for `é`",
         });
     };
-    let is_safe = {
-        let host = uri.authority().map(|authority| authority.host()).unwrap_or_default();
-        let is_loopback = ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| name.eq_ignore_ascii_case(host));
-        uri.scheme().as_str().eq_ignore_ascii_case("https") || is_loopback
-    };
-    if !is_safe {
+    let host = uri.authority().map(|authority| authority.host()).unwrap_or_default();
+    if !is_safe(uri.scheme().as_str(), host) {
         return Err(HrefError {
             message: "expected https".to_owned(),
             hint: "plain http is for `localhost`, `127.0.0.1` and `[::1]`; elsewhere, who changes an answer lets anybody in",
         });
     }
     Ok(())
+}
+
+/// True for https, and for this machine: on the way there, nobody can change an answer. An address of IPv6 stands in
+/// brackets.
+pub fn is_safe(scheme: &str, host: &str) -> bool {
+    let is_loopback = ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| name.eq_ignore_ascii_case(host));
+    scheme.eq_ignore_ascii_case("https") || is_loopback
 }
 
 /// Checks the identifier of an issuer or of a resource: such an address, without a query.

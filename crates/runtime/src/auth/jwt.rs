@@ -9,8 +9,13 @@ use serde::Deserialize;
 use serde_json::json;
 use tracing::debug;
 
-use super::{Caller, Denied, METADATA, fill, keys::Keys, signature, tokens::digest};
-use crate::fetch::{EntryError, Fetcher};
+use super::{
+    Caller, Denied, METADATA, fill,
+    keys::{Issuer, Issuers, Keys},
+    signature,
+    tokens::digest,
+};
+use crate::fetch::EntryError;
 
 /// Seconds by which clocks may differ.
 const LEEWAY: u64 = 30;
@@ -55,7 +60,7 @@ enum Scope {
 impl Jwt {
     pub(super) fn new(
         oauth: &OAuth,
-        fetcher: &Fetcher,
+        known: &Issuers,
         lookup: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, EntryError> {
         signature::install();
@@ -86,7 +91,8 @@ impl Jwt {
         let (origin, path) = split(&resource);
         let metadata_path = format!("{METADATA}{path}");
         let bare = resource.trim_end_matches('/');
-        let keys = |issuer: &String| Arc::new(Keys::new(issuer, jwks.clone(), oauth.allow_private_network, fetcher));
+        let allow_private_network = oauth.allow_private_network;
+        let keys = |name: &String| known.keys(Issuer { name: name.clone(), jwks: jwks.clone(), allow_private_network });
         Ok(Self {
             audience: [bare.to_owned(), format!("{bare}/")],
             metadata: metadata.to_string().into(),

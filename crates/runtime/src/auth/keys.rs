@@ -2,7 +2,8 @@
 //! one that is not among them.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
 
@@ -44,12 +45,24 @@ pub(super) const WRONG_SIGNATURE: &str = "the signature of the token is wrong";
 /// Keys of one issuer that are looked at.
 const MAX_KEYS: usize = 100;
 
+/// The keys that are in use, so that servers with the same issuer share them, and a reload keeps them.
+pub(crate) struct Issuers {
+    fetcher: Fetcher,
+    known: Mutex<HashMap<Issuer, Weak<Keys>>>,
+}
+
+/// Whose keys, and where from.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Issuer {
+    pub(super) name: String,
+    /// Where they are, if that is known without asking.
+    pub(super) jwks: Option<String>,
+    pub(super) allow_private_network: bool,
+}
+
 /// The keys of one issuer.
 pub(super) struct Keys {
-    issuer: String,
-    /// Where they are, if that is known without asking.
-    jwks: Option<String>,
-    allow_private_network: bool,
+    issuer: Issuer,
     fetcher: Fetcher,
     state: Mutex<State>,
     /// What is left of [`MAX_WAITING`].
@@ -83,18 +96,30 @@ struct Key {
     key: DecodingKey,
 }
 
-impl Keys {
-    pub(super) fn new(issuer: &str, jwks: Option<String>, allow_private_network: bool, fetcher: &Fetcher) -> Self {
-        Self {
-            issuer: issuer.to_owned(),
-            jwks,
-            allow_private_network,
-            fetcher: fetcher.clone(),
-            state: Mutex::default(),
-            waiting: Semaphore::new(MAX_WAITING),
-        }
+impl Issuers {
+    pub(crate) fn new(fetcher: Fetcher) -> Self {
+        Self { fetcher, known: Mutex::default() }
     }
 
+    /// Fetches nothing yet.
+    pub(super) fn keys(&self, issuer: Issuer) -> Arc<Keys> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(keys) = known.get(&issuer).and_then(Weak::upgrade) {
+            return keys;
+        }
+        known.retain(|_, keys| keys.strong_count() > 0);
+        let keys = Arc::new(Keys {
+            issuer: issuer.clone(),
+            fetcher: self.fetcher.clone(),
+            state: Mutex::default(),
+            waiting: Semaphore::new(MAX_WAITING),
+        });
+        known.insert(issuer, Arc::downgrade(&keys));
+        keys
+    }
+}
+
+impl Keys {
     /// The keys that may have made a signature: those of this name, or all where the token names none. `tried` are
     /// those with which it was wrong, so that only others are of use.
     pub(super) async fn find(
@@ -150,13 +175,15 @@ impl Keys {
             match fetched {
                 Ok(fetched) => {
                     if fetched.is_empty() {
-                        warn!(issuer = keys.issuer, "an authorization server has no key that can be used");
+                        warn!(issuer = keys.issuer.name, "an authorization server has no key that can be used");
                     }
                     state.keys = fetched;
                     state.version += 1;
                     state.fetched = Some(Instant::now());
                 }
-                Err(error) => warn!(issuer = keys.issuer, error, "cannot fetch the keys of an authorization server"),
+                Err(error) => {
+                    warn!(issuer = keys.issuer.name, error, "cannot fetch the keys of an authorization server")
+                }
             }
             drop(state);
             drop(done);
@@ -164,12 +191,15 @@ impl Keys {
     }
 
     async fn fetch(&self) -> Result<Vec<Key>, String> {
-        let url = match &self.jwks {
+        let url = match &self.issuer.jwks {
             Some(url) => url.clone(),
             None => self.discover().await?,
         };
-        let body =
-            self.fetcher.document(&url, self.allow_private_network).await.map_err(|error| with_causes(&error))?;
+        let body = self
+            .fetcher
+            .document(&url, self.issuer.allow_private_network)
+            .await
+            .map_err(|error| with_causes(&error))?;
         let url = shown(&url);
         let set: Set = serde_json::from_slice(&body).map_err(|error| format!("{url} is no JWK set: {error}"))?;
         Ok(set.keys.iter().take(MAX_KEYS).filter_map(Key::read).collect())
@@ -178,8 +208,8 @@ impl Keys {
     /// Where the keys are, by the metadata of RFC 8414 or of OpenID Connect Discovery, in the order that MCP asks for.
     async fn discover(&self) -> Result<String, String> {
         let mut last = String::new();
-        for url in metadata_urls(&self.issuer) {
-            let body = match self.fetcher.document(&url, self.allow_private_network).await {
+        for url in metadata_urls(&self.issuer.name) {
+            let body = match self.fetcher.document(&url, self.issuer.allow_private_network).await {
                 Ok(body) => body,
                 Err(error) => {
                     last = with_causes(&error);
@@ -190,7 +220,7 @@ impl Keys {
                 last = format!("{url} is no metadata of an authorization server");
                 continue;
             };
-            if metadata.issuer != self.issuer {
+            if metadata.issuer != self.issuer.name {
                 return Err(format!("{url} names another issuer"));
             }
             access::check_address(&metadata.jwks_uri).map_err(|error| format!("`jwks_uri` of {url}: {error}"))?;

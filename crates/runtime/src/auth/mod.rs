@@ -14,9 +14,10 @@ use std::{fmt::Write, time::Duration};
 use bytes::Bytes;
 use mcpress_catalog::{access, env};
 
+pub(crate) use self::keys::Issuers;
 pub use self::tokens::{Token, TokenError};
 use self::{jwt::Jwt, tokens::Tokens};
-use crate::fetch::{EntryError, Fetcher};
+use crate::fetch::EntryError;
 
 /// What opens one server.
 pub(crate) struct Auth {
@@ -62,7 +63,7 @@ impl Auth {
     pub(crate) fn new(
         slug: &str,
         auth: &access::Auth,
-        fetcher: &Fetcher,
+        issuers: &Issuers,
         lookup: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, EntryError> {
         let good = match auth {
@@ -72,7 +73,7 @@ impl Auth {
                 let tokens = Tokens::parse(&list).map_err(|error| EntryError::Invalid(format!("`{name}`: {error}")))?;
                 Good::Listed(tokens)
             }
-            access::Auth::OAuth(oauth) => Good::Issued(Box::new(Jwt::new(oauth, fetcher, lookup)?)),
+            access::Auth::OAuth(oauth) => Good::Issued(Box::new(Jwt::new(oauth, issuers, lookup)?)),
         };
         Ok(Self { realm: slug.to_owned(), good })
     }

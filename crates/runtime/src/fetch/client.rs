@@ -80,6 +80,8 @@ pub(crate) struct Limits {
     pub(crate) max_bytes: u64,
     pub(crate) max_redirects: u32,
     pub(crate) allow_private_network: bool,
+    /// Plain http is for this machine only, wherever redirects lead.
+    pub(crate) only_safe: bool,
 }
 
 /// What an upstream may be asked about an answer: whether it is still the same.
@@ -313,6 +315,7 @@ impl Limits {
             max_bytes: fetch.max_bytes,
             max_redirects: fetch.max_redirects,
             allow_private_network: fetch.allow_private_network,
+            only_safe: false,
         }
     }
 }

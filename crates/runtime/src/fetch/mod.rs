@@ -271,14 +271,18 @@ impl Fetcher {
         }
     }
 
-    /// Fetches a small document that belongs to no entry, such as the keys of an authorization server.
+    /// Fetches a small document of an authorization server. Who could change it on its way would be let in.
     ///
     /// # Errors
     /// Why there is nothing to give.
     pub(crate) async fn document(&self, url: &str, allow_private_network: bool) -> Result<Bytes, FetchError> {
         let url = reqwest::Url::parse(url).map_err(|error| FetchError::failed("no address").because(error))?;
-        let limits =
-            Limits { max_bytes: MAX_DOCUMENT, allow_private_network, ..Limits::new(&source::Fetch::default()) };
+        let limits = Limits {
+            max_bytes: MAX_DOCUMENT,
+            allow_private_network,
+            only_safe: true,
+            ..Limits::new(&source::Fetch::default())
+        };
         let request = Request {
             method: reqwest::Method::GET,
             url,

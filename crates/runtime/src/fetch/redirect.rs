@@ -1,5 +1,6 @@
 //! Where redirects may lead, and what goes with them.
 
+use mcpress_catalog::access::is_safe;
 use reqwest::{
     Method, StatusCode, Url,
     header::{self, HeaderName, HeaderValue},
@@ -64,13 +65,19 @@ const OF_THE_BODY: [HeaderName; 5] = [
     header::CONTENT_LOCATION,
 ];
 
-/// Refuses an address in the URL itself, which no resolver ever sees; `from` is who redirected there.
+/// Refuses an address in the URL itself, which no resolver ever sees, and http where it is not safe; `from` is who
+/// redirected there.
 pub(super) fn check_address(request: &Request, from: Option<&str>) -> Result<(), FetchError> {
-    if request.limits.allow_private_network {
-        return Ok(());
-    }
-    address::check_url(&request.url).map_err(|refused| match from {
-        Some(from) => FetchError::refused(format_args!("{from} redirects to {}: {refused}", name(&request.url))),
+    let (url, limits) = (&request.url, request.limits);
+    let checked = if limits.only_safe && !is_safe(url.scheme(), url.host_str().unwrap_or_default()) {
+        Err("http is for this machine only".to_owned())
+    } else if limits.allow_private_network {
+        Ok(())
+    } else {
+        address::check_url(url).map_err(|refused| refused.to_string())
+    };
+    checked.map_err(|refused| match from {
+        Some(from) => FetchError::refused(format_args!("{from} redirects to {}: {refused}", name(url))),
         None => FetchError::refused(refused),
     })
 }

@@ -18,7 +18,7 @@ use tokio::sync::Semaphore;
 
 use super::{changes, resources};
 use crate::{
-    auth::Auth,
+    auth::{Auth, Issuers},
     fetch::{self, EntryError, Fetcher},
     metrics::{Metrics, Slug},
     rate::Rate,
@@ -43,6 +43,7 @@ pub struct Site {
 /// What a site leaves to the one that takes its place.
 pub(super) struct Shared {
     pub(super) fetcher: Fetcher,
+    issuers: Issuers,
     environment: HashMap<String, String>,
     /// One permit for each subscription that may be open at a time.
     pub(super) subscriptions: Arc<Semaphore>,
@@ -138,7 +139,8 @@ impl Site {
     pub fn new(catalog: Catalog, surroundings: Surroundings) -> Result<Self, SiteError> {
         let Surroundings { fetcher, environment, subscriptions, reloads } = surroundings;
         let subscriptions = Arc::new(Semaphore::new(subscriptions.min(Semaphore::MAX_PERMITS)));
-        let shared = Shared { fetcher, environment, subscriptions, reloads, failures: Throttle::default() };
+        let issuers = Issuers::new(fetcher.clone());
+        let shared = Shared { fetcher, issuers, environment, subscriptions, reloads, failures: Throttle::default() };
         Self::with(catalog, Arc::new(shared), None)
     }
 
@@ -305,7 +307,7 @@ impl Site {
         let access: access::Access = serde_json::from_str(text).map_err(|error| SiteError::new(text, &error))?;
         let slug = self.catalog.text(server.slug);
         let lookup = |name: &str| self.shared.environment.get(name).cloned();
-        let auth = match access.auth.map(|auth| Auth::new(slug, &auth, &self.shared.fetcher, lookup)).transpose() {
+        let auth = match access.auth.map(|auth| Auth::new(slug, &auth, &self.shared.issuers, lookup)).transpose() {
             Ok(auth) => auth,
             Err(EntryError::Missing(names)) => {
                 let closed = Auth::closed(slug);
