@@ -123,7 +123,15 @@ fn run(flags: &Flags) -> io::Result<()> {
 /// The program with this tree compiled in, as a release has it.
 fn build(tree: &Path, scratch: &Path) -> io::Result<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let built = Command::new(env!("CARGO"))
+    let mut cargo = Command::new(env!("CARGO"));
+    // What cargo says to a benchmark of its package would have build scripts run again.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix)) {
+            cargo.env_remove(&*name);
+        }
+    }
+    let built = cargo
         .args(["build", "--release", "--locked", "--package", "mcpress", "--message-format", "json"])
         .current_dir(root)
         .env("MCPRESS_CONTENT", tree)
