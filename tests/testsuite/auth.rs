@@ -317,14 +317,16 @@ async fn servers_of_one_issuer_share_its_keys_and_a_reload_keeps_them() {
     let upstream = Upstream::start(move |_| jwks(std::slice::from_ref(&jwk))).await;
     let first = site(&settings_with_keys(&upstream), &[]).unwrap();
     let tree = tempfile::tempdir().unwrap();
-    for slug in ["docs", "more"] {
+    let other = "https://mcp.example.com/mcp/more";
+    for (slug, resource) in [("docs", RESOURCE), ("more", other)] {
         fs::create_dir_all(tree.path().join(slug)).unwrap();
-        let settings = settings_with_keys(&upstream) + "\nlimits: { requests_per_minute: 60 }\n";
+        let settings = settings_with_keys(&upstream).replace(RESOURCE, resource);
+        let settings = settings + "\nlimits: { requests_per_minute: 60 }\n";
         fs::write(tree.path().join(slug).join("server.yaml"), settings).unwrap();
     }
     let second = first.reload(mcpress_compiler::compile(tree.path()).unwrap().catalog).unwrap();
     let (first, second) = (serve(first, &[]).await, serve(second, &[]).await);
-    let token = issuer.token(&claims(&json!({})));
+    let token = issuer.token(&claims(&json!({ "aud": [RESOURCE, other] })));
     assert_eq!(ping(&first, &token).await.status, 200);
     assert_eq!(ping(&second, &token).await.status, 200);
     let more = second.post("more", &[("authorization", &format!("Bearer {token}"))], PING).await;
