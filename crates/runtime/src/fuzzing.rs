@@ -6,7 +6,7 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use crate::{
     body::Body,
-    http::{accepts, is_json, mcp_header},
+    http::{METHOD, NAME, PROTOCOL_VERSION, accepts, is_json, mcp_header},
     mcp::{self, Headers, Reply, Site, Status, Subscription},
     metrics::Metrics,
     record::{Http, Record},
@@ -26,9 +26,9 @@ pub struct Answer {
 /// is no such server.
 pub async fn answer(site: &Site, slug: &str, values: [Option<&[u8]>; 3], body: &[u8]) -> Option<Answer> {
     let server = site.server(slug)?;
-    let names = ["mcp-protocol-version", "mcp-method", "mcp-name"];
+    let names = [PROTOCOL_VERSION, METHOD, NAME];
     let mut headers = HeaderMap::new();
-    for (name, value) in names.into_iter().zip(values) {
+    for (name, value) in names.clone().into_iter().zip(values) {
         if let Some(Ok(value)) = value.map(HeaderValue::from_bytes) {
             headers.append(name, value);
         }

@@ -58,6 +58,13 @@ pub struct App {
 }
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+
+/// MCP's headers: the revision, the method, and the URI or name that is asked for.
+pub(crate) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// What an endpoint answers to.
 const ENDPOINT_METHODS: &str = "POST, OPTIONS";
@@ -114,11 +121,11 @@ pub(crate) async fn respond(
 
 /// The id and the trace that a client sends, if it sends one of each.
 fn trace(headers: &HeaderMap) -> Trace {
-    let only = |name: &str| {
+    let only = |name: HeaderName| {
         let mut values = headers.get_all(name).iter();
         values.next().map(HeaderValue::as_bytes).filter(|_| values.next().is_none())
     };
-    Trace::new(only("x-request-id"), only("traceparent"))
+    Trace::new(only(REQUEST_ID), only(TRACEPARENT))
 }
 
 /// The body of a request.
@@ -213,15 +220,15 @@ async fn endpoint(
         _ => return method_not_allowed(ENDPOINT_METHODS),
     }
     let address = || {
-        let lines = head.headers.get_all("x-forwarded-for").iter();
+        let lines = head.headers.get_all(FORWARDED_FOR).iter();
         app.proxies.client(peer, lines.map(HeaderValue::as_bytes))
     };
     let admitted = match gate::admit(server, &head.headers, address).await {
         Ok(admitted) => admitted,
         Err(refusal) => return turn_away(refusal),
     };
-    let wants_events = accepts(&head.headers, "text", "event-stream");
-    if !wants_events && !accepts(&head.headers, "application", "json") {
+    let wants_events = || accepts(&head.headers, "text", "event-stream");
+    if !accepts(&head.headers, "application", "json") && !wants_events() {
         return reject(StatusCode::NOT_ACCEPTABLE, "`Accept` must allow `application/json`");
     }
     if !is_json(&head.headers) {
@@ -235,9 +242,9 @@ async fn endpoint(
         return turn_away(refusal);
     }
     let headers = Headers {
-        protocol_version: mcp_header(&head.headers, "mcp-protocol-version"),
-        method: mcp_header(&head.headers, "mcp-method"),
-        name: mcp_header(&head.headers, "mcp-name"),
+        protocol_version: mcp_header(&head.headers, PROTOCOL_VERSION),
+        method: mcp_header(&head.headers, METHOD),
+        name: mcp_header(&head.headers, NAME),
     };
     match mcp::answer(server, headers, &body, record).await {
         Reply::Accepted => response(StatusCode::ACCEPTED, Body::empty()),
@@ -245,7 +252,7 @@ async fn endpoint(
             encoded(status.into(), coding::encode(frames, coded, coding::wanted(&head.headers)))
         }
         Reply::Batch(frames) => json(StatusCode::OK, Body::Frames(frames.into())),
-        Reply::Subscription(_) if !wants_events => {
+        Reply::Subscription(_) if !wants_events() => {
             reject(StatusCode::NOT_ACCEPTABLE, "`Accept` must allow `text/event-stream`")
         }
         Reply::Subscription(Subscription { acknowledged, response, permit, watched }) => {
@@ -348,7 +355,7 @@ fn drain(mut body: Incoming) {
 }
 
 /// One of MCP's headers.
-pub(crate) fn mcp_header<'a>(headers: &'a HeaderMap, name: &'static str) -> Header<'a> {
+pub(crate) fn mcp_header(headers: &HeaderMap, name: HeaderName) -> Header<'_> {
     let mut values = headers.get_all(name).iter();
     match (values.next().map(HeaderValue::to_str), values.next()) {
         (None, _) => Header::Absent,
@@ -377,8 +384,9 @@ pub(crate) fn accepts(headers: &HeaderMap, kind: &str, subtype: &str) -> bool {
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let Some(value) = headers.get(header::CONTENT_TYPE) else { return true };
     let media_type = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
-    let media_type = media_type.trim().to_ascii_lowercase();
-    media_type == "application/json" || (media_type.starts_with("application/") && media_type.ends_with("+json"))
+    let Some((kind, subtype)) = media_type.trim().split_once('/') else { return false };
+    let suffix = subtype.rsplit_once('+').map_or(subtype, |(_, suffix)| suffix);
+    kind.eq_ignore_ascii_case("application") && suffix.eq_ignore_ascii_case("json")
 }
 
 /// An allowed origin may read every answer; what it may not, was refused.

@@ -145,6 +145,12 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 
 /// The text of a JSON string.
 pub(crate) fn string(value: &RawValue) -> Option<Cow<'_, str>> {
+    // Where nothing is escaped it stands between the quotes as it is.
+    if let Some(text) = value.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'))
+        && !text.contains('\\')
+    {
+        return Some(Cow::Borrowed(text));
+    }
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
     serde_json::from_str::<Text<'_>>(value.get()).ok().map(|text| text.0)
