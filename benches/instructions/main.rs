@@ -38,7 +38,7 @@ struct Flags {
     #[arg(long)]
     write: bool,
     /// What cargo gives to every benchmark
-    #[arg(long, hide = true)]
+    #[arg(long, hide = true, global = true)]
     bench: bool,
 }
 
@@ -99,6 +99,10 @@ fn main() -> ExitCode {
 }
 
 fn compare(writes: bool) -> io::Result<()> {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("nothing is counted: there is no `valgrind`");
+        return Ok(());
+    }
     let old: BTreeMap<String, u64> = match fs::read(BUDGET) {
         Ok(budget) => serde_json::from_slice(&budget)?,
         Err(_) => BTreeMap::new(),

@@ -45,7 +45,7 @@ struct Flags {
     #[arg(long)]
     json: Option<PathBuf>,
     /// What cargo gives to every benchmark
-    #[arg(long, hide = true)]
+    #[arg(long, hide = true, global = true)]
     bench: bool,
 }
 
