@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use tempfile::TempDir;
@@ -52,6 +53,15 @@ fn every_starter_compiles_without_a_warning() {
     let (folder, tree) = starters();
     let (code, text) = said(&["check", &tree, "--deny-warnings"], &folder);
     assert!(code == Some(0) && text.starts_with("content ") && text.lines().count() == 1, "{text}");
+}
+
+#[test]
+fn an_empty_folder_is_where_a_tree_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcpress"));
+    let output = command.args(["new", "server", "shop"]).current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(folder.path().join("content/shop/server.yaml").exists());
 }
 
 #[test]

@@ -102,9 +102,10 @@ struct Written {
 impl Written {
     /// Makes a file, and the folders that it needs.
     fn add(&mut self, path: &Path, text: &str) -> io::Result<()> {
-        let mut missing: Vec<&Path> =
-            path.ancestors().skip(1).take_while(|folder| folder.symlink_metadata().is_err()).collect();
-        while let Some(folder) = missing.pop().filter(|folder| !folder.as_os_str().is_empty()) {
+        // The last ancestor of a relative path is the current folder, as an empty path.
+        let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && folder.symlink_metadata().is_err();
+        let missing: Vec<&Path> = path.ancestors().skip(1).take_while(is_missing).collect();
+        for folder in missing.into_iter().rev() {
             fs::create_dir(folder)?;
             self.folders.push(folder.to_owned());
         }
