@@ -1,6 +1,6 @@
 //! What the benchmarks ask, and of which content.
 
-use std::{fs, io, path::Path};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -145,21 +145,19 @@ impl Question {
 }
 
 impl Content {
-    /// Writes the content tree of two servers: a text of each size, and so many entries in a list.
-    pub fn write(tree: &Path, listed: usize) -> io::Result<()> {
-        let sizes = tree.join("sizes/resources");
-        fs::create_dir_all(&sizes)?;
-        fs::write(tree.join("sizes/server.yaml"), "title: Sizes\n")?;
-        for (name, size) in SIZES {
-            fs::write(sizes.join(name.replace(' ', "-") + ".txt"), Self::text(size))?;
-        }
-        let list = tree.join("list/resources");
-        fs::create_dir_all(&list)?;
-        fs::write(tree.join("list/server.yaml"), "title: List\n")?;
-        for number in 0..listed {
-            fs::write(list.join(format!("page-{number}.txt")), Self::text(200))?;
-        }
-        Ok(())
+    /// Paths and bytes of a content tree of two servers: a text of each size, and so many entries in a list.
+    pub fn files(listed: usize) -> BTreeMap<String, Vec<u8>> {
+        let mut files = BTreeMap::from([
+            ("sizes/server.yaml".to_owned(), b"title: Sizes\n".to_vec()),
+            ("list/server.yaml".to_owned(), b"title: List\n".to_vec()),
+        ]);
+        files.extend(SIZES.map(|(name, size)| {
+            (format!("sizes/resources/{}.txt", name.replace(' ', "-")), Self::text(size).into_bytes())
+        }));
+        files.extend(
+            (0..listed).map(|number| (format!("list/resources/page-{number}.txt"), Self::text(200).into_bytes())),
+        );
+        files
     }
 
     /// The address of the text of this size.

@@ -10,7 +10,6 @@
 use std::{
     collections::BTreeMap,
     fs, io,
-    path::Path,
     process::{Command, ExitCode},
     sync::Arc,
 };
@@ -37,9 +36,6 @@ struct Flags {
     /// Write what was counted as the new budget
     #[arg(long)]
     write: bool,
-    /// What cargo gives to every benchmark
-    #[arg(long, hide = true, global = true)]
-    bench: bool,
 }
 
 #[derive(Subcommand)]
@@ -48,7 +44,7 @@ enum Role {
     Ask { case: String, times: usize },
 }
 
-const BUDGET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions/budget.json");
+const BUDGET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/budget.json");
 
 /// As a share of the budget.
 const TOLERANCE: f64 = 0.03;
@@ -123,7 +119,7 @@ fn compare(writes: bool) -> io::Result<()> {
         fs::write(BUDGET, serde_json::to_string_pretty(&counted)? + "\n")
     } else if is_over {
         let message = "a count is more than 3 % over its budget; \
-                       if that is as it should be, `cargo bench --bench instructions -- --write` makes it the new one";
+                       if that is as it should be, `cargo run --release --package mcpress-instructions -- --write` makes it the new one";
         Err(io::Error::other(message))
     } else {
         Ok(())
@@ -133,7 +129,7 @@ fn compare(writes: bool) -> io::Result<()> {
 /// Instructions of a whole run.
 fn count(case: &str, times: usize) -> io::Result<u64> {
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*instructions::counted"])
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*mcpress_instructions::counted"])
         .arg(std::env::current_exe()?)
         .args(["ask", case, &times.to_string()])
         .output()
@@ -200,10 +196,8 @@ fn length_of(answer: &[u8]) -> Option<usize> {
 }
 
 fn app() -> io::Result<App> {
-    let scratch = tempfile::tempdir()?;
-    let tree: &Path = scratch.path();
-    Content::write(tree, LISTED)?;
-    let compiled = mcpress_compiler::compile(tree).map_err(|errors| io::Error::other(format!("{errors:?}")))?;
+    let compiled = mcpress_compiler::compile_files(Content::files(LISTED))
+        .map_err(|errors| io::Error::other(format!("{errors:?}")))?;
     let catalog = mcpress_compiler::encode(compiled.catalog, &mut mcpress_compiler::Cache::default());
     let fetcher = Fetcher::new(&fetch::Config::default()).map_err(io::Error::other)?;
     let surroundings = Surroundings { fetcher, environment: Default::default(), subscriptions: 1, reloads: false };

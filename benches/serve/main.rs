@@ -84,7 +84,11 @@ fn main() -> io::Result<()> {
 fn run(flags: &Flags) -> io::Result<()> {
     let scratch = tempfile::tempdir()?;
     let tree = scratch.path().join("tree");
-    Content::write(&tree, LISTED)?;
+    for (path, bytes) in Content::files(LISTED) {
+        let path = tree.join(path);
+        fs::create_dir_all(path.parent().unwrap_or(&tree))?;
+        fs::write(path, bytes)?;
+    }
     let mcpress = Server::mcpress(&build(&tree, scratch.path())?)?;
     let cases: Vec<Case> = Case::all().into_iter().filter(|case| case.name.contains(&flags.only)).collect();
 
