@@ -1,5 +1,5 @@
-//! The program, with the content that `build.rs` compiled. All that it does stands in the runtime, so that another content
-//! means to compile no more than this.
+//! The program, with the content that `build.rs` compiled. All that it does stands in the runtime, so that another
+//! content means to compile no more than this.
 
 mod content;
 

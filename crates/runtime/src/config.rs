@@ -2,12 +2,13 @@
 
 use std::{collections::HashMap, env, ffi::OsString, num::IntErrorKind, path::PathBuf, time::Duration};
 
-use crate::{access::Access, fetch, forwarded::TrustedProxies, limits::Limits};
 use clap::{
     Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{FalseyValueParser, Resettable},
     error::ErrorKind,
 };
+
+use crate::{access::Access, fetch, forwarded::TrustedProxies, limits::Limits};
 
 /// Serves the content that was compiled into it over the Model Context Protocol.
 ///

@@ -6,12 +6,11 @@ use std::{
     process::ExitCode,
 };
 
-use crate::mcp::Site;
 use mcpress_catalog::Catalog;
 use mcpress_compiler::{Compiled, Diagnostic, Severity, compile};
 
 use super::{FAILED, print, printable, unless_unread};
-use crate::config::Format;
+use crate::{config::Format, mcp::Site};
 
 /// Compiles a tree only to say what is wrong with it, or which content it is.
 pub(crate) fn check(dir: &Path, format: Format, deny_warnings: bool) -> io::Result<ExitCode> {

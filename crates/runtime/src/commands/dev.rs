@@ -12,14 +12,16 @@ use std::{
     sync::Arc,
 };
 
-use crate::mcp::{Changes, Missing, Site, SiteError, Surroundings};
 use mcpress_catalog::Catalog;
 use mcpress_compiler::{Compiled, Diagnostic, compile};
 use tokio::{sync::watch, task::spawn_blocking};
 
 use self::watched::Watched;
 use super::{print, serve::serve, surroundings, unusable};
-use crate::config::Serve;
+use crate::{
+    config::Serve,
+    mcp::{Changes, Missing, Site, SiteError, Surroundings},
+};
 
 /// Serves the tree at `dir` until a signal says to stop. `poll` looks for changes instead of waiting to be told.
 pub(crate) async fn dev(dir: &Path, poll: bool, flags: &Serve) -> io::Result<ExitCode> {

@@ -19,12 +19,15 @@ use std::{
     process::ExitCode,
 };
 
-use crate::{fetch::Fetcher, mcp::Surroundings};
 use mcpress_catalog::Catalog;
 pub(crate) use mcpress_compiler::escape;
 use mcpress_compiler::{Compiled, Diagnostic, compile};
 
-use crate::config::{Fetch, environment};
+use crate::{
+    config::{Fetch, environment},
+    fetch::Fetcher,
+    mcp::Surroundings,
+};
 
 pub(crate) use self::{
     check::{check, check_live, compiled},

@@ -5,10 +5,10 @@ use std::{
     process::ExitCode,
 };
 
-use crate::mcp::Site;
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::{failure, unless_unread};
+use crate::mcp::Site;
 
 /// Writes what a client would read, as the bytes that it stands for.
 pub(crate) async fn read(site: &Site, slug: &str, uri: &str) -> io::Result<ExitCode> {

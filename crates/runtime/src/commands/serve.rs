@@ -9,19 +9,19 @@ use std::{
     sync::Arc,
 };
 
-use crate::{
-    exporter,
-    http::App,
-    mcp::{Missing, Site},
-    server,
-};
 use mcpress_catalog::Catalog;
 use mcpress_compiler::escape;
 use tokio::{net::TcpListener, sync::watch};
 use tracing::info;
 
 use super::{FAILED, surroundings, unless_unread, unusable};
-use crate::config::Serve;
+use crate::{
+    config::Serve,
+    exporter,
+    http::App,
+    mcp::{Missing, Site},
+    server,
+};
 
 /// Serves a catalog that stays as it is.
 pub(crate) async fn serve_compiled(catalog: Catalog, flags: &Serve) -> io::Result<ExitCode> {

@@ -5,9 +5,8 @@ use std::{
     process::ExitCode,
 };
 
-use crate::auth::Token;
-
 use super::unless_unread;
+use crate::auth::Token;
 
 /// Prints the token for its client and its hash for the server, a line each.
 pub(crate) fn token() -> io::Result<ExitCode> {

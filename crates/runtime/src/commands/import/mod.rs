@@ -1,7 +1,7 @@
 //! `mcpress import getmcp`: a content tree of what the WordPress plugin GetMCP exported.
 //!
-//! `export` reads the file (`json`), `draft` and `query` say what the tree would hold, `tree` asks the compiler about it, and
-//! `write` puts it into place. Nothing of the export decides where something is written but through `names`.
+//! `export` reads the file (`json`), `draft` and `query` say what the tree would hold, `tree` asks the compiler about
+//! it, and `write` puts it into place. Nothing of the export decides where something is written but through `names`.
 
 mod draft;
 mod export;
