@@ -482,8 +482,8 @@ mod signals {
 
     #[test]
     fn a_reader_that_has_had_enough_is_no_failure() {
-        let script = format!("{} list --json | head -c 1; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_mcpress"));
-        let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+        let script = r#""$0" list --json | head -c 1; echo ${PIPESTATUS[0]}"#;
+        let output = Command::new("bash").args(["-c", script, env!("CARGO_BIN_EXE_mcpress")]).output().unwrap();
         assert_eq!(stdout(&output), "[0\n");
         assert_eq!(stderr(&output), "");
     }

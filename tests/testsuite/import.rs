@@ -194,10 +194,10 @@ fn a_disk_that_is_full_leaves_nothing_behind() {
     let long = static_resource("docs://long", None, &"x".repeat(100_000));
     let file = folder.path().join("export.json");
     fs::write(&file, export(&json!([static_resource("docs://a", None, "A"), long])).to_string()).unwrap();
-    let program = env!("CARGO_BIN_EXE_mcpress");
+    let mut bash = Command::new("bash");
     // Files may have 8 KiB, and what goes beyond is an error to the program.
-    let script = format!("trap '' XFSZ; ulimit -f 8; exec {program} import getmcp export.json --out out");
-    let output = Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+    bash.args(["-c", r#"trap '' XFSZ; ulimit -f 8; exec "$0" import getmcp export.json --out out"#]);
+    let output = bash.arg(env!("CARGO_BIN_EXE_mcpress")).current_dir(folder.path()).output().unwrap();
     assert_eq!((output.status.code(), stdout(&output)), (Some(1), ""));
     assert!(stderr(&output).contains("cannot write `out/.shop.unfinished/files/long.txt`"), "{}", stderr(&output));
     assert_eq!(fs::read_dir(folder.path().join("out")).unwrap().count(), 0);
